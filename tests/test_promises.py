@@ -1,0 +1,142 @@
+"""Promises are ratchets: small tests that freeze what must not drift."""
+
+import ast
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+README = (ROOT / "README.md").read_text()
+TRACKED = subprocess.run(
+    ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+).stdout.split("\0")[:-1]
+
+
+def requirement(text: str) -> tuple[str, str]:
+    """Name and range of one requirement: "torch>=2.8" -> ("torch", ">=2.8")."""
+    match = re.match(r"[A-Za-z0-9_.-]+", text)
+    assert match, text
+    return match[0].lower(), text[match.end() :]
+
+
+def extras() -> dict[str, str]:
+    lists = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    return dict(requirement(text) for group in lists for text in group)
+
+
+def test_environment_yml_has_the_names_and_ranges_of_pyproject():
+    conda_name = {"torch": "pytorch"}
+    lines = (ROOT / "environment.yml").read_text().splitlines()
+    conda = dict(requirement(ln.strip()[2:]) for ln in lines if re.match(r"  - [a-z-]+[>=]", ln))
+    conda.pop("python")
+    wanted = {"numpy"}
+    for extra in ("torch", "hub", "flash", "course"):
+        wanted |= {requirement(text)[0] for text in PROJECT["optional-dependencies"][extra]}
+    wanted.discard("batchlab")
+    ranges = extras()
+    assert conda == {conda_name.get(name, name): ranges[name] for name in wanted}
+
+
+def test_every_pin_lies_inside_its_range():
+    from packaging.specifiers import SpecifierSet
+
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = dict(line.lower().split("==") for line in lines if "==" in line)
+    for name, wanted in extras().items():
+        if name in {"batchlab", "flash-attn"}:  # itself; needs CUDA to install
+            continue
+        assert pins[name] in SpecifierSet(wanted), f"{name}: {pins[name]} against {wanted}"
+
+
+def test_nothing_forces_another_torch_or_numpy_on_a_hosted_runtime():
+    ranges = extras()
+    assert ranges["torch"] == ">=2.8" and ranges["numpy"] == ">=1.26"
+    assert PROJECT["dependencies"] == ["numpy>=1.26"], "the arithmetic rooms need numpy only"
+
+
+def shell_lines(text: str) -> list[str]:
+    blocks = re.findall(r"```(?:sh|bash|console)\n(.*?)```", text, re.DOTALL)
+    lines = (line.split("#")[0].strip() for block in blocks for line in block.splitlines())
+    return [line for line in lines if line]
+
+
+def test_every_batchlab_command_in_the_documents_parses():
+    from batchlab.cli import parser
+
+    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "book").glob("*.md")]
+    commands = [
+        line
+        for document in documents
+        for line in shell_lines(document.read_text())
+        if line.startswith("batchlab ")
+    ]
+    assert commands, "the README shows the tool"
+    for command in commands:
+        parser().parse_args(shlex.split(command)[1:])
+
+
+def test_every_make_verb_in_the_documents_exists():
+    verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for name in ("README.md", "CONTRIBUTING.md"):
+        shown = set(re.findall(r"\bmake ([a-z-]+)", (ROOT / name).read_text()))
+        assert shown <= verbs, f"{name} shows make {sorted(shown - verbs)}"
+
+
+def test_the_readme_lists_every_module_with_its_own_first_line():
+    listed = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", README, re.MULTILINE))
+    modules = {
+        path.stem: (ast.get_docstring(ast.parse(path.read_text())) or "").splitlines()[0]
+        for path in (ROOT / "batchlab").glob("*.py")
+        if path.stem != "__init__"
+    }
+    assert listed == modules
+
+
+def test_the_readme_and_the_book_list_every_lesson():
+    contents = (ROOT / "book/_toc.yml").read_text()
+    for folder in sorted(path for path in (ROOT / "lessons").iterdir() if path.is_dir()):
+        (notebook,) = folder.glob("*.ipynb")
+        assert f"lessons/{folder.name}/{notebook.name}" in README
+        assert f"solutions/{folder.name}/{notebook.stem}" in contents
+
+
+def test_local_links_of_the_readme_lead_somewhere():
+    for target in re.findall(r"\]\((?!http)([^)#]+)", README) + re.findall(r'src="([^"]+)"', README):
+        assert (ROOT / target).exists(), target
+
+
+FORBIDDEN = "|".join(  # in pieces, so that this file may hold the rule
+    ["/wor" + "k/", "/far" + "m/", "index-" + "url", "--regis" + "try", r"\.\./sha" + "red"]
+)
+
+
+def test_no_machine_path_or_registry_host_stands_in_the_project():
+    for name in TRACKED:
+        path = ROOT / name
+        if not path.is_file() or path.suffix in {".png", ".npz"}:
+            continue
+        found = re.search(FORBIDDEN, path.read_text(encoding="utf-8", errors="ignore"))
+        assert not found, f"{name}: {found and found[0]}"
+
+
+def test_no_answer_leaks_and_no_output_is_stored():
+    for path in (ROOT / "lessons").rglob("*"):
+        assert path.suffix != ".md", f"{path} may hold answers"
+        if path.suffix == ".ipynb":
+            text = path.read_text()
+            assert not re.search(r"(BEGIN|END) (SOLUTION|HIDDEN)", text), path
+            assert all(not cell.get("outputs") for cell in json.loads(text)["cells"]), path
+
+
+@pytest.mark.parametrize("forbidden", ["torch", "transformers", "matplotlib"])
+def test_the_command_line_starts_without_heavy_libraries(forbidden):
+    code = f"import sys; from batchlab.cli import parser; parser(); print({forbidden!r} in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
