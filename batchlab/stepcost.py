@@ -1,0 +1,143 @@
+"""What one step costs: a fixed part per micro-batch, a part per slot, a part per attention pair.
+
+    cell records  ->  StepCost  ->  seconds of a step that was never run
+
+The time that forward and backward passes take is, to a good approximation, a sum
+
+    fixed * micro-batches  +  slot * slots  +  pair * attention pairs  (+ recomputation)
+
+with four prices that belong to one model on one device. The prices are never negative, so they
+are found by non-negative least squares on every measured step, each weighted by its own time
+(an error of 3 % counts the same in a short step and in a long one).
+
+Words
+    cell    one setting of a sweep, measured over several steps (see `records`)
+    slot    one cell of the rectangle, real or padding
+    pair    one (query, key) position that attention computed, masked or not
+"""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["RECOMPUTE_SHARE", "StepCost", "fit", "side_seconds"]
+
+Cell = Mapping[str, Any]
+
+# Full recomputation runs the forward pass once more; forward : backward = 1 : 2 in FLOPs, so it
+# adds a third (Korthikanti et al. 2023 measured +39 % on one layer, +29 to 32 % end to end).
+RECOMPUTE_SHARE = 1 / 3
+
+SIDE_PARTS = (
+    "input_seconds",
+    "optimizer_seconds",
+    "host_seconds",
+    "allocator_seconds",
+    "communication_seconds",
+)
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """Prices of forward and backward, in seconds, and how well they explain the steps."""
+
+    fixed_seconds: float  # per micro-batch: launches, Python, small kernels
+    slot_seconds: float
+    pair_seconds: float
+    recompute_share: float  # added to slots and pairs when activations are recomputed
+    recompute_is_fitted: bool  # False: no cell without checkpointing to compare with
+    relative_error: float  # median of |predicted / measured - 1| over the steps
+    steps: int
+
+    def seconds(
+        self, *, micro_batches: float, slots: float, pairs: float, checkpointing: bool = False
+    ) -> float:
+        """Forward and backward seconds of such a step."""
+        rate = 1 + self.recompute_share * checkpointing
+        return self.fixed_seconds * micro_batches + rate * (
+            self.slot_seconds * slots + self.pair_seconds * pairs
+        )
+
+
+def side_seconds(cell: Cell) -> float:
+    """Seconds of the measured steps that were neither forward nor backward."""
+    return sum(cell.get(name) or 0.0 for name in SIDE_PARTS)
+
+
+def fit(cells: Iterable[Cell]) -> StepCost:
+    """Find the prices that explain the measured steps of `cells` best.
+
+    At least three different sizes are needed: fewer cannot tell a fixed cost from a cost per slot.
+    """
+    cells = list(cells)
+    sizes = sorted({(c["slots"] / c["steps"], c["micro_batches"] / c["steps"]) for c in cells})
+    if len(sizes) < 3:
+        raise ValueError(
+            f"{len(sizes)} different step sizes; at least 3 are needed to tell fixed cost from "
+            "cost per slot: measure more values of rows, or of accumulation"
+        )
+    with_recompute = [cell for cell in cells if cell["checkpointing"]]
+    contrast = 0 < len(with_recompute) < len(cells)
+    share = _recompute_share(cells) if contrast else RECOMPUTE_SHARE
+    features, seconds = _observations(cells, share)
+    prices = _non_negative(features, seconds)
+    error = np.abs(features @ prices / seconds - 1)
+    kept = error <= max(3 * float(np.median(error)), 0.02)  # a pause of the host is not a price
+    if kept.sum() >= 2 * features.shape[1]:
+        prices = _non_negative(features[kept], seconds[kept])
+        error = np.abs(features @ prices / seconds - 1)
+    fixed, slot, pair = (float(price) for price in prices)
+    return StepCost(fixed, slot, pair, share, contrast, float(np.median(error)), len(seconds))
+
+
+def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray, np.ndarray]:
+    """One line per step: micro-batches, slots, pairs; and its forward and backward seconds."""
+    features, seconds = [], []
+    for cell in cells:
+        steps = cell["steps"]
+        side = side_seconds(cell) / steps
+        rate = 1 + recompute_share * bool(cell["checkpointing"])
+        each = cell.get("step_seconds") or [cell["seconds"] / steps] * steps
+        slots = cell.get("step_slots") or [cell["slots"] / steps] * steps
+        pairs = cell.get("step_slot_pairs") or [cell["slot_pairs"] / steps] * steps
+        micro = cell["micro_batches"] / steps
+        for step_seconds, step_slots, step_pairs in zip(each, slots, pairs, strict=True):
+            own = step_seconds - side
+            if own > 0:  # a step shorter than the mean of the side parts says nothing
+                features.append((micro, rate * step_slots, rate * step_pairs))
+                seconds.append(own)
+    if not seconds:
+        raise ValueError("no step is longer than its own input, optimizer and host seconds")
+    return np.array(features, dtype=float), np.array(seconds, dtype=float)
+
+
+def _recompute_share(cells: list[Cell]) -> float:
+    """The share that makes cells with and without recomputation agree best."""
+    tried = np.linspace(0.0, 0.8, 81)
+
+    def misfit(share: float) -> float:
+        features, seconds = _observations(cells, share)
+        return float(np.abs(features @ _non_negative(features, seconds) / seconds - 1).mean())
+
+    return float(min(tried, key=misfit))
+
+
+def _non_negative(features: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """Non-negative least squares of relative errors: with three prices, try every subset."""
+    weighted = features / seconds[:, None]
+    scale = np.abs(weighted).max(axis=0)
+    scale[scale == 0] = 1.0
+    wanted = np.ones(len(seconds))
+    best, least = np.zeros(features.shape[1]), float(len(seconds))
+    for size in range(1, features.shape[1] + 1):
+        for chosen in itertools.combinations(range(features.shape[1]), size):
+            part = (weighted / scale)[:, chosen]
+            found = np.linalg.lstsq(part, wanted, rcond=None)[0]
+            misfit = float(((part @ found - wanted) ** 2).sum())
+            if (found >= 0).all() and misfit < least:
+                best, least = np.zeros(features.shape[1]), misfit
+                best[list(chosen)] = found
+    return best / scale

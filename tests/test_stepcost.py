@@ -1,0 +1,92 @@
+"""Prices of a step: planted ones are found again, and a missing size is refused."""
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from batchlab import stepcost
+
+FIXED, SLOT, PAIR = 0.030, 20e-6, 5e-9
+
+
+def cell(rows, *, checkpointing=False, noise=0.0, fixed=FIXED, steps=6, share=1 / 3, **extra):
+    """Cells of a machine whose prices are known: 16 documents a step, widths that vary."""
+    rng = np.random.default_rng(rows)
+    micro = 16 // rows
+    widths = rng.integers(200, 1200, size=(steps, micro))
+    slots = (rows * widths).sum(axis=1)
+    pairs = (rows * widths**2).sum(axis=1)
+    rate = 1 + share * checkpointing
+    seconds = fixed * micro + rate * (SLOT * slots + PAIR * pairs)
+    seconds = seconds * (1 + noise * rng.standard_normal(steps))
+    return {
+        "kind": "cell", "status": "ok", "layout": "padded", "rows": rows, "steps": steps,
+        "accumulation": micro, "data_parallel": 1, "precision": "float32",
+        "model_fingerprint": "m", "data_fingerprint": "d", "checkpointing": checkpointing,
+        "micro_batches": micro * steps, "documents": 16 * steps,
+        "real_tokens": int(slots.sum() * 0.9), "slots": int(slots.sum()),
+        "real_pairs": int(pairs.sum() * 0.9), "slot_pairs": int(pairs.sum()),
+        "step_slots": slots.tolist(), "step_slot_pairs": pairs.tolist(),
+        "step_seconds": seconds.tolist(), "seconds": float(seconds.sum()), **extra,
+    }  # fmt: skip
+
+
+def test_planted_prices_are_found_again():
+    cost = stepcost.fit([cell(rows) for rows in (1, 2, 4, 8)])
+    assert cost.fixed_seconds == pytest.approx(FIXED, rel=1e-6)
+    assert cost.slot_seconds == pytest.approx(SLOT, rel=1e-6)
+    assert cost.pair_seconds == pytest.approx(PAIR, rel=1e-6)
+    assert cost.relative_error < 1e-6
+
+
+def test_the_prediction_of_an_unseen_size_is_its_time():
+    cost = stepcost.fit([cell(rows) for rows in (1, 2, 8)])
+    unseen = cell(4)
+    predicted = cost.seconds(
+        micro_batches=unseen["micro_batches"], slots=unseen["slots"], pairs=unseen["slot_pairs"]
+    )
+    assert predicted == pytest.approx(unseen["seconds"], rel=1e-6)
+
+
+def test_the_share_of_recomputation_is_fitted_when_there_is_a_contrast():
+    cells = [cell(r) for r in (1, 2, 4)] + [cell(r, checkpointing=True, share=0.45) for r in (4, 8)]
+    cost = stepcost.fit(cells)
+    assert cost.recompute_is_fitted
+    assert cost.recompute_share == pytest.approx(0.45, abs=0.011)  # searched in steps of 0.01
+    alone = stepcost.fit([cell(r, checkpointing=True) for r in (1, 2, 4)])
+    assert not alone.recompute_is_fitted and alone.recompute_share == stepcost.RECOMPUTE_SHARE
+
+
+def test_side_seconds_are_not_blamed_on_the_slots():
+    slow = []
+    for rows in (1, 2, 4, 8):
+        one = cell(rows)
+        one["step_seconds"] = [s + 0.5 for s in one["step_seconds"]]
+        one["seconds"] += 0.5 * one["steps"]
+        slow.append({**one, "input_seconds": 0.5 * one["steps"]})
+    assert stepcost.fit(slow).slot_seconds == pytest.approx(SLOT, rel=1e-6)
+    hidden = [{**one, "input_seconds": 0.0} for one in slow]  # the mistake: nobody measured it
+    assert stepcost.fit(hidden).slot_seconds > 2 * SLOT
+
+
+def test_one_pause_of_the_host_does_not_move_the_prices():
+    cells = [cell(rows) for rows in (1, 2, 4, 8)]
+    cells[0]["step_seconds"][2] *= 5
+    assert stepcost.fit(cells).slot_seconds == pytest.approx(SLOT, rel=1e-3)
+
+
+def test_prices_are_never_negative_and_agree_with_scipy():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        features = rng.uniform(0.1, 1, size=(12, 3)) * [1, 1e4, 1e8]
+        seconds = rng.uniform(0.5, 2.0, size=12)
+        ours = stepcost._non_negative(features, seconds)
+        scaled = features / seconds[:, None]
+        theirs, misfit = nnls(scaled / scaled.max(axis=0), np.ones(12))
+        assert (ours >= 0).all()
+        assert np.linalg.norm(scaled @ ours - 1) == pytest.approx(misfit, rel=1e-6)
+
+
+def test_fewer_than_three_sizes_are_refused_with_what_is_missing():
+    with pytest.raises(ValueError, match="2 different step sizes; at least 3"):
+        stepcost.fit([cell(1), cell(2)])
