@@ -108,7 +108,9 @@ def test_the_readme_and_the_book_list_every_lesson():
 
 
 def test_local_links_of_the_readme_lead_somewhere():
-    for target in re.findall(r"\]\((?!http)([^)#]+)", README) + re.findall(r'src="([^"]+)"', README):
+    for target in re.findall(r"\]\((?!http)([^)#]+)", README) + re.findall(
+        r'src="([^"]+)"', README
+    ):
         assert (ROOT / target).exists(), target
 
 
