@@ -1,0 +1,196 @@
+"""How many tokens each document has: the only thing that padding and packing ask.
+
+    path, name or seed  ->  flat int64 array, one number a document
+
+Words
+    length   tokens in one document; an integer of at least 1
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["Summary", "checked", "embedded", "gsm8k", "lognormal", "read", "summary"]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The shape of a list of lengths in seven numbers."""
+
+    documents: int
+    tokens: int
+    shortest: int
+    median: float
+    p90: float
+    longest: int
+
+    @property
+    def mean(self) -> float:
+        return self.tokens / self.documents
+
+
+def summary(lengths: ArrayLike) -> Summary:
+    """Count documents and tokens, and say how long the tail is.
+
+    >>> summary([5, 3, 8, 2]).longest, summary([5, 3, 8, 2]).mean
+    (8, 4.5)
+    """
+    tokens = checked(lengths)
+    median, p90 = np.percentile(tokens, [50, 90])
+    shortest, longest = int(tokens.min()), int(tokens.max())
+    return Summary(
+        len(tokens), int(tokens.sum()), shortest, float(median), float(p90), longest
+    )
+
+
+def checked(lengths: ArrayLike) -> np.ndarray:
+    """Return `lengths` as a flat int64 array, or say which value is no length.
+
+    >>> checked([5, 0, 3])
+    Traceback (most recent call last):
+        ...
+    ValueError: lengths must be integers >= 1, got 0 at position 1
+    """
+    tokens = np.asarray(lengths)
+    if tokens.ndim != 1:
+        raise ValueError(f"lengths must be a flat list, got an array of shape {tokens.shape}")
+    if tokens.size == 0:
+        raise ValueError("lengths are empty: at least one document is needed")
+    if not np.issubdtype(tokens.dtype, np.integer):
+        raise ValueError(f"lengths must be integers >= 1, got {_first_odd(tokens)}")
+    if tokens.min() < 1:
+        where = int(np.argmax(tokens < 1))
+        raise ValueError(f"lengths must be integers >= 1, got {tokens[where]} at position {where}")
+    return tokens.astype(np.int64, copy=False)
+
+
+def _first_odd(tokens: np.ndarray) -> str:
+    for position, value in enumerate(tokens.tolist()):
+        if isinstance(value, bool) or not isinstance(value, int):
+            return f"{value!r} ({type(value).__name__}) at position {position}"
+    return f"values of type {tokens.dtype}"
+
+
+def embedded() -> np.ndarray:
+    """Lengths of the embedded corpus, as a dated list: the same on every Python version."""
+    return _evidence("stdlib_lengths.txt")
+
+
+def gsm8k() -> np.ndarray:
+    """Lengths of the 7,473 GSM8K training problems (Cobbe et al. 2021): a mild distribution."""
+    return _evidence("gsm8k_train_lengths.txt")
+
+
+def _evidence(name: str) -> np.ndarray:
+    text = (files("batchlab") / "evidence" / name).read_text()
+    return _from_lines(text, name)
+
+
+def lognormal(
+    count: int, *, median: float, sigma: float, longest: int, seed: int = 0
+) -> np.ndarray:
+    """Draw long-tailed lengths, clipped to 1..`longest`; `sigma` is that of the logarithm."""
+    if count < 1 or median <= 0 or sigma < 0 or longest < 1:
+        raise ValueError(
+            f"lognormal lengths need count >= 1, median > 0, sigma >= 0 and longest >= 1, "
+            f"got {count}, {median}, {sigma}, {longest}"
+        )
+    drawn = np.random.default_rng(seed).lognormal(np.log(median), sigma, count)
+    return np.clip(drawn.astype(np.int64), 1, longest)
+
+
+def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
+    """Read lengths from .npy, .txt (one integer a line), .json or .jsonl.
+
+    A JSON line is a number, or an object with `field` (by default "length", else "input_ids",
+    whose entries are counted).
+    """
+    path = Path(path)
+    readers = {".npy": _from_npy, ".json": _from_json, ".jsonl": _from_jsonl, ".txt": _from_txt}
+    if path.suffix not in readers:
+        raise ValueError(f"{path}: lengths are read from {', '.join(readers)}")
+    try:
+        lengths = readers[path.suffix](path, field)
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: cannot be read ({error})") from None
+    try:
+        return checked(lengths)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _from_npy(path: Path, field: str | None) -> np.ndarray:
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{path}: not a plain .npy array ({error})") from None
+
+
+def _from_txt(path: Path, field: str | None) -> np.ndarray:
+    return _from_lines(path.read_text(encoding="utf-8"), str(path))
+
+
+def _from_lines(text: str, name: str) -> np.ndarray:
+    """One integer a line; empty lines and lines that begin with # are skipped."""
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.strip()
+        if line and not line.startswith("#"):
+            try:
+                found.append(int(line))
+            except ValueError:
+                raise ValueError(f"{name}, line {number}: {line[:40]!r} is no integer") from None
+            if found[-1] < 1:
+                raise ValueError(f"{name}, line {number}: a length is at least 1, got {line}")
+    if not found:
+        raise ValueError(f"{name}: no lengths in it")
+    return np.array(found, dtype=np.int64)
+
+
+def _from_json(path: Path, field: str | None) -> list[int]:
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
+    if not isinstance(entries, list):
+        raise ValueError(f"{path}: a JSON list is needed, got {type(entries).__name__}")
+    return [_length_of(e, f"{path}, entry {i}", field) for i, e in enumerate(entries)]
+
+
+def _from_jsonl(path: Path, field: str | None) -> list[int]:
+    found = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                try:
+                    entry = json.loads(line)
+                except json.JSONDecodeError as error:
+                    raise ValueError(f"{path}, line {number}: not JSON ({error.msg})") from None
+                found.append(_length_of(entry, f"{path}, line {number}", field))
+    return found
+
+
+def _length_of(entry: Any, where: str, field: str | None) -> int:
+    value = entry
+    if isinstance(entry, dict):
+        names = [field] if field else ["length", "input_ids"]
+        name = next((name for name in names if name in entry), None)
+        if name is None:
+            there = ", ".join(map(str, entry)) or "none"
+            raise ValueError(f"{where}: no field {' or '.join(names)}; the fields are {there}")
+        value = entry[name]
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            value = len(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{where}: a length is an integer, got {value!r:.40}")
+    if value < 1:
+        raise ValueError(f"{where}: a length is at least 1, got {value}")
+    return value

@@ -1,0 +1,186 @@
+"""Padding is arithmetic: cases by hand, then laws, then enumeration and PyTorch as judges."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from batchlab import lengths as ln
+from batchlab.padding import (
+    Padding,
+    Pairs,
+    by_length,
+    expected_longest,
+    expected_waste,
+    in_order,
+    in_windows,
+    measure,
+    measure_pairs,
+)
+
+ROWS = 8
+
+
+def in_three_batch_windows(lengths, rows):
+    return in_windows(lengths, rows, window=3, rng=np.random.default_rng(0))
+
+
+STRATEGIES = [in_order, by_length, in_three_batch_windows]
+
+
+@pytest.fixture(params=range(4))
+def lengths(request):
+    """Long-tailed like text: most documents short, a few many times longer."""
+    return ln.lognormal(12 * ROWS, median=20, sigma=1.0, longest=4000, seed=request.param)
+
+
+def test_one_rectangle_by_hand():
+    #   t t t t t
+    #   t t t . .
+    padding = measure([5, 3], [[0, 1]])
+    assert padding == Padding(real_tokens=8, slots=10)
+    assert (padding.pad_tokens, padding.waste) == (2, 0.2)
+
+
+# The two worked examples of the Kaitchup article (October 2025): totals are published, the seven
+# neighbours of the outlier are ours, chosen to have these totals.
+EXAMPLE_A = [512, 480, 580, 580, 610, 610, 640, 4000]
+EXAMPLE_B = [900, 1200, 1000, 1100, 950, 1150, 1050, 8000]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "useful", "slots", "waste", "pair_waste"),
+    [(EXAMPLE_A, 8012, 32000, 0.749625, 0.856882), (EXAMPLE_B, 15350, 64000, 0.760156, 0.85979)],
+)
+def test_one_long_document_wastes_three_quarters(lengths, useful, slots, waste, pair_waste):
+    found = measure(lengths, [range(8)])
+    assert (found.real_tokens, found.slots) == (useful, slots)
+    assert found.waste == pytest.approx(waste, abs=1e-6)
+    assert measure_pairs(lengths, [range(8)]).waste == pytest.approx(pair_waste, abs=1e-5)
+
+
+def test_waste_of_a_sum_is_not_the_mean_of_wastes():
+    narrow, wide = measure([2, 1], [[0, 1]]), measure([30, 30], [[0, 1]])
+    assert (narrow + wide).waste == pytest.approx(1 / 64)
+    assert (narrow.waste + wide.waste) / 2 == pytest.approx(1 / 8)
+
+
+def test_attention_pairs_waste_more_than_slots(lengths):
+    batches = in_order(lengths, ROWS)
+    assert measure_pairs(lengths, batches).waste > measure(lengths, batches).waste
+    assert measure_pairs([5, 3], [[0, 1]]) == Pairs(real_pairs=34, slot_pairs=50)
+
+
+def test_slots_are_the_cells_pytorch_allocates(lengths):
+    import torch
+    from torch.nn.utils.rnn import pad_sequence
+
+    batches = in_order(lengths, ROWS)
+    rows = [[torch.zeros(int(lengths[i])) for i in batch] for batch in batches]
+    assert measure(lengths, batches).slots == sum(pad_sequence(batch).numel() for batch in rows)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_document_is_batched_exactly_once(strategy, lengths):
+    numbers = [i for batch in strategy(lengths, ROWS) for i in batch]
+    assert sorted(numbers) == list(range(len(lengths)))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_no_strategy_pads_less_than_sorting(strategy, lengths):
+    least = measure(lengths, by_length(lengths, ROWS))
+    assert measure(lengths, strategy(lengths, ROWS)).slots >= least.slots
+
+
+def test_one_window_around_everything_pads_like_sorting(lengths):
+    batches = in_windows(lengths, ROWS, window=12, rng=np.random.default_rng(1))
+    assert measure(lengths, batches) == measure(lengths, by_length(lengths, ROWS))
+    widths = [max(lengths[batch]) for batch in batches]
+    assert widths != sorted(widths), "but the batches come in a random order"
+
+
+def test_rounding_widths_costs_slots_and_no_tokens(lengths):
+    batches = in_order(lengths, ROWS)
+    exact, rounded = measure(lengths, batches), measure(lengths, batches, round_to=64)
+    assert rounded.real_tokens == exact.real_tokens
+    assert rounded.slots > exact.slots and rounded.slots % (64 * ROWS) == 0
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 5])
+def test_the_expected_longest_is_the_mean_over_all_draws(rows):
+    lengths = [7, 3, 3, 12, 1]
+    longest = [max(draw) for draw in itertools.combinations(lengths, rows)]
+    assert expected_longest(lengths, rows) == pytest.approx(np.mean(longest), rel=1e-12)
+
+
+def test_drawing_with_replacement_would_be_another_number():
+    """The test above has teeth: the usual formula, F(x)^B, is visibly off on few documents."""
+    lengths = np.array([7, 3, 3, 12, 1])
+    draws = [max(draw) for draw in itertools.product(lengths, repeat=3)]
+    assert np.mean(draws) < expected_longest(lengths, 3) - 0.5
+
+
+def test_the_expected_longest_agrees_with_sampling():
+    lengths = ln.lognormal(3000, median=139, sigma=1.2, longest=4005)
+    rng = np.random.default_rng(0)
+    drawn = np.array([lengths[rng.choice(3000, 8, replace=False)].max() for _ in range(4000)])
+    error = drawn.std() / math.sqrt(len(drawn))
+    assert abs(drawn.mean() - expected_longest(lengths, 8)) < 4 * error
+
+
+@pytest.mark.parametrize(("rows", "waste"), [(8, 0.4375), (32, 0.4844)])
+def test_uniform_lengths_waste_as_the_closed_form_says(rows, waste):
+    # uniform on (0, M): E[Lmax] = M B / (B + 1); discrete and finite, so to 3 digits
+    assert expected_waste(np.arange(1, 100_001), rows) == pytest.approx(waste, abs=1e-3)
+
+
+@pytest.mark.parametrize(("rows", "ratio"), [(2, 1.5), (8, 2.7179), (32, 4.0585)])
+def test_exponential_lengths_grow_with_the_harmonic_number(rows, ratio):
+    # exponential with mean 1: E[Lmax] = H_B; quantiles stand for the law
+    quantiles = -np.log1p(-(np.arange(200_000) + 0.5) / 200_000)
+    lengths = np.maximum(1, np.round(quantiles * 100_000)).astype(int)
+    assert expected_longest(lengths, rows) / lengths.mean() == pytest.approx(ratio, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "longest"),
+    [(1, 785.7), (2, 1176.4), (4, 1667.4), (8, 2241.0), (16, 2852.6), (32, 3421.2), (64, 3840.6)],
+)
+def test_capped_lognormal_lengths_have_the_tabled_longest(rows, longest):
+    # lognormal(ln 500, 1) capped at 4,096: numeric integration of 1 - F(x)^B
+    from scipy.stats import norm
+
+    z = norm.ppf((np.arange(200_000) + 0.5) / 200_000)
+    lengths = np.clip(np.round(500 * np.exp(z)), 1, 4096).astype(int)
+    assert expected_longest(lengths, rows) == pytest.approx(longest, rel=2e-3)
+
+
+def test_both_ways_of_counting_draws_agree():
+    lengths = np.arange(1, 9001)  # 9,000 x 600 is past the limit of the direct product
+    closed = 600 * (9000 + 1) / (600 + 1)  # longest of B from 1..N without replacement
+    assert expected_longest(lengths, 600) == pytest.approx(closed, rel=1e-9)
+    assert expected_longest(lengths, 400) == pytest.approx(400 * 9001 / 401, rel=1e-9)
+
+
+def test_the_waste_saturates_at_the_longest_document():
+    lengths = ln.gsm8k()
+    wastes = [expected_waste(lengths, rows) for rows in (1, 8, 64, 512, len(lengths))]
+    assert wastes == sorted(wastes) and wastes[0] == pytest.approx(0, abs=1e-12)
+    assert wastes[-1] == pytest.approx(1 - lengths.mean() / lengths.max())
+    assert wastes[1] == pytest.approx(0.37, abs=0.005)  # as the data's note says of 8 rows
+
+
+@pytest.mark.parametrize("rows", [0, 6])
+def test_rows_that_cannot_be_drawn_are_refused(rows):
+    with pytest.raises(ValueError, match=f"between 1 and the 5 documents, got {rows}"):
+        expected_longest([1, 2, 3, 4, 5], rows)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: in_order([5], 0), lambda: measure([5], [[]]), lambda: measure([5], [[0]], round_to=0)],
+)
+def test_an_empty_rectangle_is_refused(call):
+    with pytest.raises(ValueError, match="at least 1"):
+        call()
