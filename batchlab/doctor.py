@@ -232,7 +232,7 @@ ADVICE = {
     "memory": "take fewer rows with more accumulation, or expandable segments in the allocator",
     "input": "add loader workers and prefetch, tokenize ahead of training",
     "host": "remove .item(), print and logging from the loop; collect garbage between steps",
-    "launch": "take more rows with less accumulation: here a larger micro-batch is right; or compile",
+    "launch": "more rows, less accumulation: a larger micro-batch is right here; or compile",
     "optimizer": "use a fused or foreach optimizer, or more accumulation per update",
     "communication": "all-reduce once per step (no_sync), or raise accumulation",
 }

@@ -7,7 +7,7 @@ Words
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -44,9 +44,7 @@ def summary(lengths: ArrayLike) -> Summary:
     tokens = checked(lengths)
     median, p90 = np.percentile(tokens, [50, 90])
     shortest, longest = int(tokens.min()), int(tokens.max())
-    return Summary(
-        len(tokens), int(tokens.sum()), shortest, float(median), float(p90), longest
-    )
+    return Summary(len(tokens), int(tokens.sum()), shortest, float(median), float(p90), longest)
 
 
 def checked(lengths: ArrayLike) -> np.ndarray:
@@ -112,6 +110,7 @@ def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
     whose entries are counted).
     """
     path = Path(path)
+    readers: dict[str, Callable[[Path, str | None], ArrayLike]]
     readers = {".npy": _from_npy, ".json": _from_json, ".jsonl": _from_jsonl, ".txt": _from_txt}
     if path.suffix not in readers:
         raise ValueError(f"{path}: lengths are read from {', '.join(readers)}")

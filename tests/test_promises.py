@@ -139,6 +139,7 @@ def test_no_answer_leaks_and_no_output_is_stored():
 
 @pytest.mark.parametrize("forbidden", ["torch", "transformers", "matplotlib"])
 def test_the_command_line_starts_without_heavy_libraries(forbidden):
-    code = f"import sys; from batchlab.cli import parser; parser(); print({forbidden!r} in sys.modules)"
+    code = "import sys; from batchlab.cli import parser; parser(); "
+    code += f"print({forbidden!r} in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -111,7 +111,8 @@ def test_the_arithmetic_rooms_never_load_torch():
 
 
 def test_importing_batchlab_imports_nothing_else():
-    code = "import sys; before = set(sys.modules); import batchlab; print(sorted(set(sys.modules) - before))"
+    code = "import sys; before = set(sys.modules); import batchlab; "
+    code += "print(sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['batchlab']"
 

@@ -82,7 +82,7 @@ def test_prices_are_never_negative_and_agree_with_scipy():
         seconds = rng.uniform(0.5, 2.0, size=12)
         ours = stepcost._non_negative(features, seconds)
         scaled = features / seconds[:, None]
-        theirs, misfit = nnls(scaled / scaled.max(axis=0), np.ones(12))
+        _, misfit = nnls(scaled / scaled.max(axis=0), np.ones(12))
         assert (ours >= 0).all()
         assert np.linalg.norm(scaled @ ours - 1) == pytest.approx(misfit, rel=1e-6)
 
