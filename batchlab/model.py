@@ -1,0 +1,106 @@
+"""A causal language model: a small one made here, or yours from a folder or a hub.
+
+nothing, a folder or a hub name  ->  model on the CPU, and its shape
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from batchlab.families import PACKABLE, require_packable
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["PACKABLE", "load", "require_packable", "small"]
+
+
+def small(
+    vocabulary: int = 4096,
+    *,
+    layers: int = 2,
+    hidden: int = 128,
+    heads: int = 4,
+    kv_heads: int | None = None,
+    intermediate: int | None = None,
+    longest: int = 8192,
+    seed: int = 0,
+    attention: str = "sdpa",
+) -> Any:
+    """A Llama with random weights from a fixed seed: float32, on the CPU, no download.
+
+    The global random state is left as it was.
+    """
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    if hidden % heads:
+        raise ValueError(f"hidden {hidden} does not divide over {heads} heads")
+    config = LlamaConfig(
+        vocab_size=vocabulary,
+        hidden_size=hidden,
+        intermediate_size=intermediate or 4 * hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=kv_heads or heads,
+        max_position_embeddings=longest,
+        tie_word_embeddings=True,
+        attn_implementation=attention,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return LlamaForCausalLM(config)
+
+
+def load(
+    name_or_path: str | Path | None = None,
+    *,
+    dtype: "torch.dtype | None" = None,
+    attention: str = "sdpa",
+    seed: int = 0,
+) -> Any:
+    """Load a model from a folder or a hub name; without either, make the small one.
+
+    A folder that holds only a config.json gives that architecture with random weights from `seed`,
+    which is enough to measure time and memory. Only a hub name may download.
+    """
+    if name_or_path is None:
+        model = small(attention=attention, seed=seed)
+        return model if dtype is None else model.to(dtype)
+    folder = Path(name_or_path)
+    if folder.is_file() and folder.suffix == ".json":
+        return _from_config(folder, dtype, attention, seed)
+    if folder.is_dir():
+        if not (folder / "config.json").exists():
+            raise ValueError(f"{folder}: no config.json in this folder, so it holds no model")
+        weights = [*folder.glob("*.safetensors"), *folder.glob("pytorch_model*.bin")]
+        if not weights:
+            return _from_config(folder, dtype, attention, seed)
+    elif folder.is_absolute() or str(name_or_path).startswith("."):
+        raise ValueError(f"{folder}: no such folder")
+    from transformers import AutoModelForCausalLM
+
+    try:
+        return AutoModelForCausalLM.from_pretrained(
+            str(name_or_path), dtype=dtype or "auto", attn_implementation=attention
+        )
+    except (OSError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise ValueError(f"{name_or_path}: cannot be loaded as a causal LM ({first})") from None
+
+
+def _from_config(folder: Path, dtype: Any, attention: str, seed: int) -> Any:
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    try:
+        config = AutoConfig.from_pretrained(str(folder))
+    except (OSError, ValueError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise ValueError(f"{folder}: not a model config ({first})") from None
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return AutoModelForCausalLM.from_config(
+            config, dtype=dtype or torch.float32, attn_implementation=attention
+        )
