@@ -1,0 +1,155 @@
+"""Time training steps without disturbing them, and count what each step computed.
+
+    model, optimizer, micro-batches  ->  seconds and totals of the measured steps
+
+On a GPU the ends of a step are synchronised and the optimizer is bracketed by events; inside a
+step nothing waits. On the CPU the clock of the process is read.
+"""
+
+import contextlib
+import gc
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from batchlab import loop
+
+__all__ = ["Stopwatch", "collect_memory", "count", "out_of_memory"]
+
+
+def count(batch: Mapping[str, Tensor], *, varlen: bool) -> dict[str, int]:
+    """Slots, tokens and attention pairs of one micro-batch.
+
+    With `varlen` attention, pairs are computed inside segments only; otherwise in the whole row.
+    """
+    rows, width = batch["input_ids"].shape
+    targets = int((batch["labels"][:, 1:] != loop.IGNORE).sum()) if "labels" in batch else 0
+    if "cu_seqlens" in batch:
+        lengths = batch["cu_seqlens"].diff().long()
+    elif "attention_mask" in batch:
+        lengths = batch["attention_mask"].sum(dim=1)
+    else:
+        lengths = torch.full((rows,), width)
+    pairs = int((lengths**2).sum())
+    return {
+        "documents": len(lengths),
+        "real_tokens": int(lengths.sum()),
+        "slots": rows * width,
+        "target_tokens": targets,
+        "real_pairs": pairs,
+        "slot_pairs": pairs if varlen and "cu_seqlens" in batch else rows * width**2,
+    }
+
+
+class Stopwatch:
+    """Takes real steps through `loop.train_step` and keeps their times."""
+
+    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, device: str) -> None:
+        self.model, self.optimizer = model, optimizer
+        self.cuda = torch.device(device).type == "cuda"
+        implementation = getattr(getattr(model, "config", None), "_attn_implementation", "")
+        self.varlen = implementation == "batchlab_varlen" or "flash" in (implementation or "")
+        self._hooks = [
+            optimizer.register_step_pre_hook(lambda *_: self._mark("before")),
+            optimizer.register_step_post_hook(lambda *_: self._mark("after")),
+        ]
+        self.start()
+
+    def start(self) -> None:
+        """Forget everything so far: what came before was warm-up."""
+        self.step_seconds: list[float] = []
+        self.counts: list[dict[str, int]] = []
+        self.micro_batches = 0
+        self.input_seconds = 0.0
+        self._waited = 0.0
+        self._marks: dict[str, list[Any]] = {"before": [], "after": []}
+        if self.cuda:
+            torch.cuda.synchronize()
+            torch.cuda.reset_peak_memory_stats()
+            self._retries = torch.cuda.memory_stats().get("num_alloc_retries", 0)
+
+    @contextlib.contextmanager
+    def input(self) -> Iterator[None]:
+        """Time spent here is waiting for input, and belongs to the next step."""
+        begin = time.perf_counter()
+        yield
+        self._waited = time.perf_counter() - begin
+
+    def step(self, micro_batches: Sequence[Mapping[str, Tensor]], **options: Any) -> None:
+        """Take one optimizer step and keep its time."""
+        each = [count(batch, varlen=self.varlen) for batch in micro_batches]
+        gc.collect(0)  # a full collection inside one step would be blamed on its setting
+        begin = self._now()
+        loop.train_step(self.model, self.optimizer, micro_batches, **options)
+        self.step_seconds.append(self._now() - begin + self._waited)
+        self.input_seconds += self._waited
+        self._waited = 0.0
+        self.micro_batches += len(micro_batches)
+        self.counts.append({key: sum(one[key] for one in each) for key in each[0]})
+
+    def totals(self, steps: int, *, warmup_steps: int) -> dict[str, Any]:
+        """The figures of a cell record; all are totals over the measured steps."""
+        assert steps == len(self.step_seconds), "the warm-up must end with start()"
+        totals: dict[str, Any] = {
+            key: sum(one[key] for one in self.counts) for key in self.counts[0]
+        }
+        return totals | {
+            "steps": steps,
+            "warmup_steps": warmup_steps,
+            "micro_batches": self.micro_batches,
+            "seconds": sum(self.step_seconds),
+            "step_seconds": self.step_seconds,
+            "step_slots": [one["slots"] for one in self.counts],
+            "step_slot_pairs": [one["slot_pairs"] for one in self.counts],
+            "input_seconds": self.input_seconds,
+            "optimizer_seconds": self._optimizer_seconds(),
+            "peak_bytes": torch.cuda.max_memory_allocated() if self.cuda else None,
+            "allocator_retries": self._new_retries() if self.cuda else None,
+        }
+
+    def nothing(self, error: str) -> dict[str, Any]:
+        """The figures of a cell that ran out of memory."""
+        return {"status": "out_of_memory", "error": error, "steps": 0, "seconds": 0.0}
+
+    def close(self) -> None:
+        for hook in self._hooks:
+            hook.remove()
+
+    def _now(self) -> float:
+        if self.cuda:
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    def _mark(self, side: str) -> None:
+        if self.cuda:
+            event = torch.cuda.Event(enable_timing=True)
+            event.record()
+            self._marks[side].append(event)
+        else:
+            self._marks[side].append(time.perf_counter())
+
+    def _optimizer_seconds(self) -> float:
+        pairs = zip(self._marks["before"], self._marks["after"], strict=True)
+        if self.cuda:
+            return sum(before.elapsed_time(after) for before, after in pairs) / 1000
+        return sum(after - before for before, after in pairs)
+
+    def _new_retries(self) -> int:
+        return torch.cuda.memory_stats().get("num_alloc_retries", 0) - self._retries
+
+
+def out_of_memory(error: RuntimeError) -> bool:
+    """Whether a device, or the allocator of the CPU, had no memory left."""
+    text = str(error).lower()
+    kinds = (torch.OutOfMemoryError,) if hasattr(torch, "OutOfMemoryError") else ()
+    return isinstance(error, kinds) or "out of memory" in text or "not enough memory" in text
+
+
+def collect_memory(device: str) -> None:
+    """Give cached blocks back, so that one setting leaves nothing to the next."""
+    gc.collect()
+    if torch.device(device).type == "cuda":
+        torch.cuda.empty_cache()

@@ -1,0 +1,126 @@
+"""Real formats, made by the tests; whatever is broken is named in one line."""
+
+import json
+
+import pytest
+
+from batchlab import data, model
+
+ROWS = [{"text": "one two three"}, {"text": "four"}, {"text": "five six"}]
+
+
+def write(path, rows):
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif path.suffix == ".json":
+        path.write_text(json.dumps(rows))
+    elif path.suffix == ".csv":
+        path.write_text("text\n" + "".join(row["text"] + "\n" for row in rows))
+    elif path.suffix == ".txt":
+        path.write_text("\n\n".join(row["text"] for row in rows))
+    else:
+        import pyarrow
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", data.SUFFIXES)
+def test_every_format_gives_the_same_documents(tmp_path, suffix):
+    found = data.load(write(tmp_path / f"data{suffix}", ROWS))
+    assert [found.text(i) for i in range(3)] == ["one two three", "four", "five six"]
+    assert (found.prompts == 0).all()
+
+
+def test_a_folder_of_shards_is_read_in_order(tmp_path):
+    write(tmp_path / "a-1.jsonl", ROWS[:1])
+    write(tmp_path / "a-2.jsonl", ROWS[1:])
+    assert data.load(tmp_path).text(2) == "five six"
+
+
+def test_a_broken_third_shard_is_named(tmp_path):
+    for name in ("a-1", "a-2"):
+        write(tmp_path / f"{name}.jsonl", ROWS)
+    (tmp_path / "a-3.jsonl").write_text('{"text": "fine"}\n{"text": ')
+    with pytest.raises(ValueError, match=r"a-3\.jsonl, line 2: not JSON"):
+        data.load(tmp_path)
+
+
+def test_prompts_are_masked_and_answers_trained(tmp_path):
+    path = write(tmp_path / "qa.jsonl", [{"question": "why?", "answer": "because"}])
+    found = data.load(path, prompt_field="question", answer_field="answer")
+    document = found[0]
+    prompt = int(found.prompts[0])
+    assert (document["labels"][:prompt] == -100).all()
+    assert (document["labels"][prompt:] == document["input_ids"][prompt:]).all()
+
+
+def test_datasets_objects_of_both_kinds_and_saved_folders(tmp_path):
+    from datasets import Dataset
+
+    rows = Dataset.from_list(ROWS)
+    rows.save_to_disk(str(tmp_path / "saved"))
+    for source in (rows, rows.to_iterable_dataset(), tmp_path / "saved"):
+        assert data.load(source).text(0) == "one two three"
+
+
+def test_token_ids_are_taken_as_they_are():
+    found = data.load([[5, 6, 7], [8]])
+    assert found[0]["input_ids"].tolist() == [5, 6, 7] and len(found) == 2
+
+
+def test_a_tokenizer_from_a_folder_and_one_without_an_end(tmp_path):
+    from transformers import PreTrainedTokenizerFast
+
+    inner = data.embedded().tokenizer
+    good = PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<|end|>")
+    good.save_pretrained(tmp_path / "tok")
+    found = data.load([{"text": "def f(): pass"}], tokenizer=tmp_path / "tok")
+    assert found[0]["input_ids"].tolist() == inner.encode("def f(): pass").ids
+    without = PreTrainedTokenizerFast(tokenizer_object=inner)
+    with pytest.raises(ValueError, match="no end-of-sequence token"):
+        data.load([{"text": "x"}], tokenizer=without)
+
+
+def test_a_vocabulary_that_does_not_match_is_refused():
+    small = model.small(64, hidden=16, heads=2, layers=1)
+    with pytest.raises(ValueError, match="token id 99, the model has 64 entries"):
+        data.require_vocabulary(data.load([[1, 99]]), small)
+    data.require_vocabulary(data.load([[1, 63]]), small)
+
+
+def test_a_limit_reads_no_further():
+    assert len(data.load([[1]] * 10, limit=3)) == 3
+    assert len(data.load(limit=4)) == 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        ([{"body": "x"}], {}, "no field 'text'; the fields are body"),
+        ([{"text": 3}], {}, "document 0: field 'text' must be a text or token ids"),
+        ([{"text": "a"}, {"text": ""}], {}, "document 1: field 'text' must be a non-empty text"),
+        ([{"text": None}], {}, "got NoneType"),
+        ([], {}, "no documents"),
+        ([{"text": "a"}], {"prompt_field": "text"}, "go together"),
+        ([[1, -1]], {}, "token ids >= 0"),
+    ],
+)
+def test_bad_rows_are_named(rows, options, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        data.load(rows, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_paths_are_named(tmp_path):
+    with pytest.raises(ValueError, match="no such file or folder"):
+        data.load(tmp_path / "missing.jsonl")
+    with pytest.raises(ValueError, match="no .* file in this folder"):
+        data.load(tmp_path)
+    (tmp_path / "x.parquet").write_bytes(b"not parquet")
+    with pytest.raises(ValueError, match=r"x\.parquet: not a Parquet file"):
+        data.load(tmp_path / "x.parquet")
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(ValueError, match="no documents"):
+        data.load(tmp_path / "empty.jsonl")

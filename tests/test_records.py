@@ -1,0 +1,86 @@
+"""Records: what was written is read back, and a kill costs at most one line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from batchlab import records
+
+
+def test_what_was_written_is_read_back(tmp_path):
+    path = tmp_path / "deep" / "runs.jsonl"
+    records.append(path, {"step_seconds": [0.1, 0.2], "rows": np.int64(8)})
+    records.append(path, {"step_seconds": [0.3], "rows": 4})
+    assert records.read(path) == [
+        {"step_seconds": [0.1, 0.2], "rows": 8},
+        {"step_seconds": [0.3], "rows": 4},
+    ]
+
+
+def test_a_torn_last_line_is_kept_and_reported_and_the_next_line_stays_whole(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    records.append(path, {"rows": 1})
+    with path.open("a") as file:
+        file.write('{"rows": 2, "sec')
+    found = records.read(path)
+    assert found == [{"rows": 1}] and found.torn == '{"rows": 2, "sec'
+    records.append(path, {"rows": 3})
+    again = records.read(path)
+    assert again == [{"rows": 1}, {"rows": 3}] and again.torn == '{"rows": 2, "sec'
+
+
+def test_a_broken_line_in_the_middle_that_no_kill_can_leave_is_refused(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text('{"rows": 1}\nnonsense\n{"rows": 2}\n')
+    with pytest.raises(ValueError, match="line 2: not JSON"):
+        records.read(path)
+
+
+def test_a_killed_writer_loses_at_most_its_last_line(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    code = (
+        "import itertools; from batchlab import records\n"
+        f"for i in itertools.count(): records.append({str(path)!r}, {{'i': i, 'x': 'y' * 5000}})"
+    )
+    writer = subprocess.Popen([sys.executable, "-c", code])
+    while not path.exists() or path.stat().st_size < 100_000:
+        time.sleep(0.01)
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.wait()
+    found = records.read(path)
+    assert [record["i"] for record in found] == list(range(len(found)))
+
+
+def test_a_record_refuses_what_json_cannot_hold(tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        records.append(tmp_path / "x.jsonl", {"loss": float("nan")})
+    with pytest.raises(TypeError, match="object cannot stand in a record"):
+        records.append(tmp_path / "x.jsonl", {"loss": object()})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("", "no records"), ("[1]\n", "a record is a JSON object")]
+)
+def test_files_without_records_are_refused(tmp_path, text, message):
+    path = tmp_path / "x.jsonl"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        records.read(path)
+    with pytest.raises(ValueError, match="no such file"):
+        records.read(tmp_path / "missing.jsonl")
+
+
+def test_the_environment_names_the_machine_and_loads_no_torch():
+    code = (
+        "import json, sys; from batchlab import records; e = records.environment(); "
+        "print(json.dumps(e)); assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["cores"] >= 1 and found["versions"]["torch"] and found["date"].startswith("20")
