@@ -1,0 +1,66 @@
+// Draw a quiz: radio buttons in a fieldset, an answer spoken through a live region.
+//
+//   items (question, options with text, right, why)  ->  a form
+//
+// The same file serves anywidget in a notebook and the built book, where no kernel runs.
+
+const STYLE = `
+.bl-quiz fieldset { border: 1px solid currentColor; border-radius: 6px; margin: 0 0 1em; padding: .6em 1em; }
+.bl-quiz legend { font-weight: 600; padding: 0 .4em; }
+.bl-quiz label { display: block; padding: .25em 0; cursor: pointer; }
+.bl-quiz input { margin-right: .6em; }
+.bl-quiz input:focus-visible { outline: 2px solid; outline-offset: 2px; }
+.bl-quiz .bl-why { border-left: 4px solid transparent; margin: .4em 0 0; min-height: 1.5em; padding-left: .6em; }
+.bl-quiz .bl-why[data-right="yes"] { border-left-color: #2e7d32; }
+.bl-quiz .bl-why[data-right="no"] { border-left-color: #b26a00; }
+`;
+
+let made = 0;
+
+function element(tag, properties = {}, children = []) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
+  return node;
+}
+
+// `code` in a question or an option; everything else is text, never markup.
+function written(text) {
+  return text.split(/`([^`]+)`/).map((part, i) =>
+    i % 2 ? element("code", { textContent: part }) : document.createTextNode(part));
+}
+
+function question(item, number, chosen, keep) {
+  const name = `bl-quiz-${++made}`;
+  const why = element("p", { className: "bl-why" });
+  why.setAttribute("role", "status");
+  why.setAttribute("aria-live", "polite");
+  const answer = (option) => {
+    why.dataset.right = option.right ? "yes" : "no";
+    why.replaceChildren(element("strong", { textContent: option.right ? "Right. " : "Not this one. " }),
+                        ...written(option.why));
+  };
+  const labels = item.options.map((option, i) => {
+    const input = element("input", { type: "radio", name, value: String(i), checked: chosen === i });
+    input.addEventListener("change", () => { answer(option); keep(number, i); });
+    return element("label", {}, [input, element("span", {}, written(option.text))]);
+  });
+  if (chosen !== undefined && item.options[chosen]) answer(item.options[chosen]);
+  const legend = element("legend", {}, [`${number + 1}. `, ...written(item.question)]);
+  return element("fieldset", {}, [legend, ...labels, why]);
+}
+
+function render({ model, el }) {
+  const items = model.get("items");
+  const keep = (number, i) => {
+    model.set("chosen", { ...model.get("chosen"), [number]: i });
+    model.save_changes();
+  };
+  const chosen = model.get("chosen") || {};
+  const form = element("form", { className: "bl-quiz" },
+    items.map((item, number) => question(item, number, chosen[number], keep)));
+  form.setAttribute("aria-label", model.get("label"));
+  form.addEventListener("submit", (event) => event.preventDefault());
+  el.replaceChildren(element("style", { textContent: STYLE }), form);
+}
+
+export default { render };
