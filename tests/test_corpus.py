@@ -18,7 +18,7 @@ def test_the_corpus_is_long_tailed_text_with_masked_prompts(embedded):
     assert padding.expected_waste(embedded.lengths, 8) > 0.6, "two thirds of the slots"
     document = embedded[100]
     prompt = int(embedded.prompts[100])
-    assert (document["labels"][:prompt] == corpus.IGNORE).all() and 0 < prompt
+    assert (document["labels"][:prompt] == corpus.IGNORE).all() and prompt > 0
     assert (document["labels"][prompt:] == document["input_ids"][prompt:]).all()
 
 

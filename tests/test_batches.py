@@ -1,0 +1,180 @@
+"""Packed rows are their documents alone: same logits, same loss, same gradients, bit-exact walls."""
+
+import pytest
+import torch
+from torch.nn.utils import parameters_to_vector
+
+from batchlab import batches, loop
+from batchlab.batches import IGNORE, flattened, packed, padded
+from batchlab.families import PACKABLE, require_packable
+
+DOCUMENTS = [[5, 9, 3, 7, 2], [8, 1, 4], [6, 2, 9, 9, 1, 3, 5], [4, 4]]
+ROWS = [[0, 1], [2, 3]]
+ROW_LENGTH = 12
+SIZES = {"vocab_size": 16, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+
+
+def tiny(family):
+    import transformers
+
+    if family == "gpt2":
+        config = transformers.GPT2Config(
+            vocab_size=16, n_embd=32, n_layer=2, n_head=4, n_positions=64,
+            resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+        )  # fmt: skip
+    else:
+        more = {"intermediate_size": 64, "num_key_value_heads": 2}
+        kind = {"llama": "Llama", "qwen2": "Qwen2", "qwen3": "Qwen3", "mistral": "Mistral"}[family]
+        config = getattr(transformers, f"{kind}Config")(**SIZES, **more)
+        if family == "mistral":
+            config.sliding_window = None
+        if family == "qwen3":
+            config.head_dim = 16
+    config.bos_token_id = config.eos_token_id = None
+    torch.manual_seed(0)
+    config._attn_implementation = "sdpa"
+    return transformers.AutoModelForCausalLM.from_config(config).eval()
+
+
+@pytest.fixture(scope="module", params=PACKABLE)
+def model(request):
+    return tiny(request.param)
+
+
+def loss_and_gradient(model, micro_batches):
+    model.zero_grad()
+    loss = sum(
+        loop.summed_loss(loop.logits_of(model, batch), batch["labels"]) for batch in micro_batches
+    )
+    loss.backward()
+    return loss.detach(), parameters_to_vector([p.grad for p in model.parameters()]).clone()
+
+
+def each_alone(logits):
+    """(document, its logits) of the packed rows above."""
+    for row, numbers in enumerate(ROWS):
+        start = 0
+        for number in numbers:
+            yield number, logits[row, start : start + len(DOCUMENTS[number])]
+            start += len(DOCUMENTS[number])
+
+
+def test_one_padded_and_one_packed_batch_by_hand():
+    rows = padded([[5, 6, 7], [8, 9]], rows=[1, 0], round_to=4)
+    assert rows["input_ids"].tolist() == [[8, 9, 0, 0], [5, 6, 7, 0]]
+    assert rows["labels"].tolist() == [[-100, 9, -100, -100], [-100, 6, 7, -100]]
+    assert rows["attention_mask"].tolist() == [[1, 1, 0, 0], [1, 1, 1, 0]]
+    assert "cu_seqlens" not in rows
+    one = packed([{"input_ids": [5, 6, 7], "labels": [-100, -100, 7]}, [8, 9]], [[0, 1]], 6)
+    assert one["input_ids"].tolist() == [[5, 6, 7, 8, 9, 0]]
+    assert one["labels"].tolist() == [[-100, -100, 7, -100, 9, -100]]
+    assert one["position_ids"].tolist() == [[0, 1, 2, 0, 1, 0]]
+    assert one["cu_seqlens"].tolist() == [0, 3, 5, 6] and one["cu_seqlens"].dtype == torch.int32
+    assert int(one["max_length"]) == 3 and "attention_mask" not in one
+    flat = flattened([[5, 6, 7], [8, 9]], [1, 0])
+    assert flat["input_ids"].tolist() == [[8, 9, 5, 6, 7]]
+    assert flat["cu_seqlens"].tolist() == [0, 2, 5]
+
+
+def test_packed_logits_are_those_of_the_documents_alone(model):
+    with torch.no_grad():
+        together = loop.logits_of(model, packed(DOCUMENTS, ROWS, ROW_LENGTH))
+        for number, logits in each_alone(together):
+            alone = loop.logits_of(model, padded(DOCUMENTS, [number]))[0]
+            torch.testing.assert_close(logits, alone, rtol=0, atol=1e-5)
+
+
+def test_summed_loss_and_gradients_of_packed_rows_equal_those_of_the_documents_alone(model):
+    whole = loss_and_gradient(model, [packed(DOCUMENTS, ROWS, ROW_LENGTH)])
+    alone = loss_and_gradient(model, [padded(DOCUMENTS, [n]) for n in range(4)])
+    flat = loss_and_gradient(model, [flattened(DOCUMENTS, [0, 1, 2, 3])])
+    rect = loss_and_gradient(model, [padded(DOCUMENTS, [0, 1, 2, 3])])
+    for other in (alone, flat, rect):
+        torch.testing.assert_close(whole[0], other[0], rtol=1e-5, atol=0)
+        torch.testing.assert_close(whole[1], other[1], rtol=1e-4, atol=1e-5)
+
+
+def test_no_bit_of_one_document_changes_when_its_neighbour_does(model):
+    changed = [[1, 1, 1, 1, 1], *DOCUMENTS[1:]]
+    with torch.no_grad():
+        before = dict(each_alone(loop.logits_of(model, packed(DOCUMENTS, ROWS, ROW_LENGTH))))
+        after = dict(each_alone(loop.logits_of(model, packed(changed, ROWS, ROW_LENGTH))))
+    assert not torch.equal(before[0], after[0])
+    for number in (1, 2, 3):
+        assert torch.equal(before[number], after[number])
+
+
+def test_the_default_cache_would_have_mixed_them(model):
+    """The mistake beside the law: calling the model as one is used to."""
+    batch = packed(DOCUMENTS, ROWS, ROW_LENGTH)
+    inputs = {name: batch[name] for name in ("input_ids", "position_ids")}
+    with torch.no_grad():
+        mixed = dict(each_alone(model(**inputs).logits))[1]
+        right = dict(each_alone(loop.logits_of(model, batch)))[1]
+    assert (mixed - right).abs().max() > 1e-3
+
+
+def test_positions_that_run_on_would_have_mixed_them(model):
+    batch = packed(DOCUMENTS, ROWS, ROW_LENGTH)
+    running = {**batch, "position_ids": torch.arange(ROW_LENGTH).expand(2, -1)}
+    with torch.no_grad():
+        mixed = dict(each_alone(loop.logits_of(model, running)))[1]
+        right = dict(each_alone(loop.logits_of(model, batch)))[1]
+    assert (mixed - right).abs().max() > 1e-3
+
+
+def test_a_label_across_the_border_would_have_been_another_loss():
+    batch = packed(DOCUMENTS, ROWS, ROW_LENGTH)
+    crossing = batch["labels"].clone()
+    crossing[0, 5] = DOCUMENTS[1][0]  # the last token of document 0 predicts the first of 1
+    targets = [(labels[:, 1:] != IGNORE).sum() for labels in (batch["labels"], crossing)]
+    assert targets == [sum(len(d) - 1 for d in DOCUMENTS), targets[0] + 1]
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({"model_type": "gemma2"}, "soft-capped"),
+        ({"model_type": "mamba"}, "state that runs on"),
+        ({"model_type": "mistral", "sliding_window": 4096}, "sliding_window=4096"),
+        ({"model_type": "unheard_of"}, "not tested here"),
+    ],
+)
+def test_other_families_are_refused_with_the_reason(config, reason):
+    from types import SimpleNamespace
+
+    with pytest.raises(ValueError, match=reason):
+        require_packable(SimpleNamespace(config=SimpleNamespace(**config)))
+
+
+def test_a_qwen_config_that_names_a_window_but_does_not_use_it_is_taken():
+    from types import SimpleNamespace
+
+    config = SimpleNamespace(model_type="qwen2", sliding_window=4096, use_sliding_window=False)
+    require_packable(SimpleNamespace(config=config))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: padded(DOCUMENTS, []), "at least 1 document"),
+        (lambda: packed(DOCUMENTS, [], 12), "at least 1 document"),
+        (lambda: packed(DOCUMENTS, [[0], []], 12), "row 1 needs at least 1"),
+        (lambda: packed(DOCUMENTS, [[0, 2]], 11), r"row 0 overflows at document 2: 5 \+ 7"),
+        (lambda: padded([[]], [0]), "document 0 must be a flat list"),
+        (lambda: padded([{"input_ids": [1, 2], "labels": [1]}], [0]), "2 tokens but 1 labels"),
+        (lambda: padded(DOCUMENTS, [0], round_to=0), "round_to"),
+    ],
+)
+def test_bad_batches_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_corpus_and_a_dataset_give_the_same_batches():
+    from datasets import Dataset
+
+    rows = Dataset.from_dict({"input_ids": DOCUMENTS})
+    ours, theirs = padded(DOCUMENTS, [0, 2]), padded(rows, [0, 2])
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert batches.IGNORE == loop.IGNORE
