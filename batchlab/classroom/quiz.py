@@ -82,7 +82,8 @@ class Quiz:
         data = json.dumps(state).replace("<", "\\u003c")  # no text can end the script
         script = _script().replace("export default { render };", "")
         return (
-            f'<div id="{place}"><pre>{html.escape(repr(self))}</pre></div>\n<script type="module">\n{script}\n'
+            f'<div id="{place}"><pre>{html.escape(repr(self))}</pre></div>\n'
+            f'<script type="module">\n{script}\n'
             f"const state = {data};\n"
             "const model = { get: (name) => state[name], set: (name, value) => "
             "{ state[name] = value; }, save_changes() {}, on() {}, off() {} };\n"
