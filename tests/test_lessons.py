@@ -1,0 +1,156 @@
+"""The checks of a lesson pass on its solution and refuse everything else, by name.
+
+Every lesson runs once in a process of its own (`batchlab.classroom.matrix`): its solution, its
+blank copy, and all answers of tests/wrong_answers/. A bank with SLOW = True is for `make slow`.
+"""
+
+import json
+import re
+import runpy
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from batchlab.classroom import matrix
+from tests.tiny_lesson import ROOT, module, outcomes, points
+
+SOURCES = sorted(ROOT.glob("solutions/*/*.md"))
+WORDS, WORDS_AT_A_STRETCH = 2500, 400
+_reports: list[Path] = []
+
+
+def bank_file(lesson: str) -> Path:
+    return ROOT / "tests/wrong_answers" / f"{lesson}.py"
+
+
+def marks(lesson: str) -> list[pytest.MarkDecorator]:
+    path = bank_file(lesson)
+    return [pytest.mark.slow] if path.exists() and runpy.run_path(str(path)).get("SLOW") else []
+
+
+LESSONS = [
+    pytest.param(s.parent.name, id=s.parent.name, marks=marks(s.parent.name)) for s in SOURCES
+]
+
+
+def answers(kind: str) -> list:
+    return [
+        pytest.param(
+            name, answer, thought, words, id=f"{name} {answer}: {thought}", marks=marks(name)
+        )
+        for name in [source.parent.name for source in SOURCES]
+        for answer, tries in matrix.bank(bank_file(name)).get(kind, {}).items()
+        for thought, (_, words) in tries.items()
+    ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def report(tmp_path_factory):
+    _reports[:] = [tmp_path_factory.mktemp("outcomes")]
+
+
+@cache
+def tried(lesson: str) -> list[dict]:
+    return outcomes(ROOT, lesson, _reports[0] / f"{lesson}.json")
+
+
+def outcome(lesson: str, kind: str, answer: str, thought: str) -> dict:
+    (found,) = [
+        one
+        for one in tried(lesson)
+        if (one["kind"], one["answer"], one["thought"]) == (kind, answer, thought)
+    ]
+    return found
+
+
+@pytest.mark.skipif(not SOURCES, reason="no lesson yet")
+def test_the_committed_notebooks_are_what_the_sources_give():
+    assert module("sources", "--check", "--root", str(ROOT)) == ""
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_solution_passes_its_own_checks_and_writes_no_error(lesson):
+    own = [one for one in tried(lesson) if one["kind"] == "solution"]
+    assert own
+    for one in own:
+        assert not one["error"], f"{one['answer']}: {one['message']}"
+        assert not one["stderr"], "nbgrader gives no points beside any text on stderr"
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_blank_copy_fails_every_graded_cell(lesson):
+    blank = [one for one in tried(lesson) if one["kind"] == "blank"]
+    assert blank
+    assert [one["answer"] for one in blank if not one["error"]] == []
+
+
+@pytest.mark.parametrize(("lesson", "answer", "thought", "words"), answers("wrong"))
+def test_a_wrong_answer_is_refused_by_a_message_that_names_it(lesson, answer, thought, words):
+    refused(outcome(lesson, "wrong", answer, thought), words)
+
+
+@pytest.mark.parametrize(("lesson", "answer", "thought", "words"), answers("hidden"))
+def test_a_hidden_check_refuses_what_the_visible_ones_let_through(lesson, answer, thought, words):
+    seen = outcome(lesson, "visible", answer, thought)
+    assert not seen["caught_by"] and not seen["crash"], seen["message"] or seen["crash"]
+    refused(outcome(lesson, "hidden", answer, thought), words)
+
+
+@pytest.mark.parametrize(("lesson", "answer", "thought", "words"), answers("right"))
+def test_another_right_answer_passes(lesson, answer, thought, words):
+    one = outcome(lesson, "right", answer, thought)
+    assert not one["caught_by"] and not one["crash"], one["message"] or one["crash"]
+    assert not one["stderr"]
+
+
+def refused(one: dict, words: str) -> None:
+    assert not one["crash"], f"the answer of the bank does not run: {one['crash']}"
+    assert one["caught_by"], "every check let it through"
+    assert one["error"] == "CheckFailed", f"a crash is no verdict: {one['message']}"
+    assert words and words.casefold() in one["message"].casefold(), one["message"]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
+def test_every_answer_has_wrong_answers_and_every_hidden_check_a_reason(source):
+    tries = matrix.bank(bank_file(source.parent.name))
+    cells = matrix.cells(source.with_suffix(".ipynb"))
+    names = [cell.name for cell in cells if cell.solution]
+    for name in names:
+        wrong = {**tries.get("wrong", {}).get(name, {}), **tries.get("hidden", {}).get(name, {})}
+        assert len(wrong) >= 2, f"{name}: what would a good student try?"
+        assert tries.get("right", {}).get(name), f"{name}: another way to write it right"
+    for cell in cells:
+        if matrix.without_hidden(cell.source) != cell.source:
+            judged = matrix.answer_of(cell.name, names)
+            assert tries.get("hidden", {}).get(judged), f"{cell.name}: what does it refuse more?"
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
+def test_the_student_copy_is_blank_and_clean(source):
+    folder = ROOT / "lessons" / source.parent.name
+    text = (folder / f"{source.stem}.ipynb").read_text()
+    assert not re.search(r"BEGIN|END (SOLUTION|HIDDEN)", text)
+    assert all(not cell.get("outputs") for cell in json.loads(text)["cells"])
+    assert not list(folder.rglob("*.md"))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
+def test_a_lesson_keeps_its_budget_of_words(source):
+    cells = json.loads(source.with_suffix(".ipynb").read_text())["cells"]
+    stretch, total = 0, 0
+    for cell in cells:
+        count = len("".join(cell["source"]).split()) if cell["cell_type"] == "markdown" else 0
+        stretch, total = (stretch + count if count else 0), total + count
+        assert stretch <= WORDS_AT_A_STRETCH, f"{stretch} words with nothing to do"
+    assert total <= WORDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
+def test_plain_nbgrader_gives_ten_points_to_the_solution_and_none_to_the_blank(source, tmp_path):
+    lesson = source.parent.name
+    shutil.copytree(source.parent, tmp_path / "solutions" / lesson)
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    assert points(tmp_path, lesson) == {"blank": 0.0, "filled": 10.0}

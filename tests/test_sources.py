@@ -1,0 +1,161 @@
+"""One source makes both notebooks, the same bytes every time; the matrix tells who was caught."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from batchlab.classroom import prose, sources
+from tests.tiny_lesson import SOURCE, course, module, outcomes, points
+
+STUDENT = "lessons/02_tiny/tiny.ipynb"
+TEACHER = "solutions/02_tiny/tiny.ipynb"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    root = course(tmp_path_factory.mktemp("course"))
+    said = module("sources", "--root", str(root))
+    assert STUDENT in said and TEACHER in said
+    return root
+
+
+def code(path: Path) -> dict[str, str]:
+    cells = json.loads(path.read_text())["cells"]
+    return {cell["id"]: "".join(cell["source"]) for cell in cells}
+
+
+def test_the_second_build_writes_nothing(built):
+    assert module("sources", "--root", str(built)) == ""
+
+
+def test_the_student_gets_the_question_and_not_the_answer(built):
+    student, teacher = code(built / STUDENT), code(built / TEACHER)
+    assert list(student) == list(teacher), "ids follow from the source"
+    assert student["slots"].endswith("raise NotImplementedError  # your turn")
+    assert "max(lengths)" in teacher["slots"] and "max(lengths)" not in student["check-slots"]
+    assert sorted(path.name for path in (built / "lessons").rglob("*") if path.is_file()) == [
+        "one.svg",
+        "tiny.ipynb",
+    ]
+
+
+def test_prose_and_quiz_arrive_in_words_of_a_notebook(built):
+    cells = json.loads((built / STUDENT).read_text())["cells"]
+    assert "[Krell et al. (2021)](https://arxiv.org/abs/2107.02027)" in "".join(cells[0]["source"])
+    (quiz,) = [cell for cell in cells if "quiz" in cell["metadata"].get("tags", [])]
+    assert quiz["metadata"]["jupyter"] == {"source_hidden": True}
+
+
+def test_check_mode_names_what_differs_and_writes_nothing(built, tmp_path):
+    copy = shutil.copytree(built, tmp_path / "course")
+    source = copy / "solutions/02_tiny/tiny.md"
+    source.write_text(SOURCE.replace("Counting slots", "Counting cells"))
+    before = (copy / STUDENT).read_bytes()
+    said = module("sources", "--check", "--root", str(copy), ok=False)
+    assert STUDENT in said and TEACHER in said
+    assert (copy / STUDENT).read_bytes() == before
+
+
+def test_every_answer_of_the_bank_has_its_outcome(built, tmp_path):
+    found = {one["kind"]: one for one in outcomes(built, "02_tiny", tmp_path / "report.json")}
+    assert "real tokens" in found["wrong"]["message"]
+    assert "the first row" in found["hidden"]["message"] and not found["visible"]["caught_by"]
+    assert not found["right"]["caught_by"]
+    assert found["blank"]["caught_by"] == "check-slots"
+    table = module("matrix", "02_tiny", "--root", str(built))
+    assert "| `slots` | tokens | slots of [5, 3] |" in table
+    assert "| `slots` | first | hidden inputs: slots of [" in table
+
+
+def test_the_matrix_sees_a_bank_that_is_wrong_itself(built, tmp_path):
+    """The mistake beside the law: an answer that no check stops, one that crashes, loud ones."""
+    copy = shutil.copytree(built, tmp_path / "course")
+    loud = "import os\ndef slots(x):\n    os.write(2, b'!')\n    return len(x) * max(x)"
+    wrong = {
+        "is right": ("slots = lambda lengths: len(lengths) * max(lengths)", "x"),
+        "crashes": ("1 / 0", "x"),
+        "ends": ("raise SystemExit", "x"),
+        "loud": (loud, "x"),
+    }
+    (copy / "tests/wrong_answers/02_tiny.py").write_text(f"WRONG = {{'slots': {wrong!r}}}\n")
+    found = {one["thought"]: one for one in outcomes(copy, "02_tiny", tmp_path / "report.json")}
+    assert not found["is right"]["caught_by"]
+    assert "ZeroDivisionError" in found["crashes"]["crash"]
+    assert "SystemExit" in found["ends"]["crash"]
+    assert set(found["loud"]["stderr"]) == {"!"}
+
+
+FAULTS = [
+    ("points: 10", "points: 9", "the checks give 9 points"),
+    ("grade_id: check-slots", "grade_id: judge", "named check-<answer>"),
+    ("grade_id: check-slots", "grade_id: slots", "stands twice"),
+    ('classroom.start("02_tiny")', 'classroom.start("03_tiny")', "exactly these lines"),
+    (":tags: [setup]", ":tags: [first]", "has the tag `setup`"),
+    ("    ### BEGIN SOLUTION\n", "", "### BEGIN SOLUTION"),
+    ('print("Right.")', "slots([1])", "read as points"),
+    ("unit=", "unit=\n" * 12 + "unit=", "no plain Python"),
+    ("predict.number(", "x = 1\n" * 12 + "predict.number(", "at most 12"),
+    (
+        "    return len(lengths)",
+        "    len(lengths)\n" * 15 + "    return len(lengths)",
+        "at most 15",
+    ),
+    ("{cite:t}`krell2021packing`", "{cite:t}`nobody1999`", "no reference 'nobody1999'"),
+    ("{cite:t}`krell2021packing`", "{abbr}`x`", "{abbr} is not known"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), FAULTS, ids=[said for *_, said in FAULTS])
+@pytest.mark.filterwarnings("default")
+def test_a_broken_convention_is_named_before_anything_is_built(tmp_path, old, new, said):
+    assert old in SOURCE
+    root = course(tmp_path, source=SOURCE.replace(old, new, 1))
+    source = root / "solutions/02_tiny/tiny.md"
+    _, faults = sources.notebook(source, root / "book/references.bib")
+    assert any(said in fault for fault in faults), faults
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_tiny_lesson_has_no_fault(tmp_path):
+    root = course(tmp_path)
+    _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "book/references.bib")
+    assert faults == []
+
+
+def test_the_first_cell_finds_a_clone_and_never_touches_torch_or_numpy(tmp_path):
+    (tmp_path / "batchlab/classroom").mkdir(parents=True)
+    (tmp_path / "batchlab/__init__.py").write_text("")
+    (tmp_path / "batchlab/classroom/__init__.py").write_text("start = print")
+    deep = tmp_path / "lessons/02_tiny"
+    deep.mkdir(parents=True)
+    cell = sources.setup("02_tiny")
+    assert len(cell.splitlines()) <= 12
+    command = [sys.executable, "-I", "-S", "-c", cell]  # no site-packages: batchlab is missing
+    found = subprocess.run(command, cwd=deep, capture_output=True, text=True, check=True)
+    assert found.stdout == "02_tiny\n"
+    alone = tmp_path.parent / f"{tmp_path.name}-alone"
+    alone.mkdir()
+    lost = subprocess.run(command, cwd=alone, capture_output=True, text=True)
+    assert lost.stdout.startswith("batchlab is missing:") and lost.stdout.count("\n") == 1
+    with_address = sources.setup("02_tiny", repository="git+https://example.org/b")
+    compile(with_address, "cell", "exec")
+    assert "--no-deps" in with_address and len(with_address.splitlines()) <= 12
+
+
+def test_directives_become_plain_markdown():
+    text = "(label)=\n# T\n\n:::{admonition} Mind\n:class: tip\nOne.\n\nTwo.\n:::\n"
+    assert prose.plain_markdown(text, {}) == ("# T\n\n> **Mind**\n>\n> One.\n>\n> Two.\n", [])
+    figure = "```{figure} img/a.svg\n:alt: A drawing\nIts words.\n```"
+    assert prose.plain_markdown(figure, {})[0] == "![A drawing](img/a.svg)\n\n*Its words.*"
+
+
+@pytest.mark.slow
+def test_plain_nbgrader_gives_the_same_bytes_and_the_right_points(built, tmp_path):
+    root = shutil.copytree(built, tmp_path / "course")
+    made = (root / STUDENT).read_bytes()
+    assert points(root, "02_tiny") == {"blank": 0.0, "filled": 10.0}
+    assert (root / STUDENT).read_bytes() == made
