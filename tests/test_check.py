@@ -245,12 +245,16 @@ def test_an_answer_that_changes_its_input_is_refused():
     lengths, values = [3, 5], np.array([2, 1])
     with check.unchanged(lengths, values, asked="sorted lengths"):
         sorted(lengths)
-    with pytest.raises(check.CheckFailed, match=r"changed from list \[3, 5\] to list \[5, 3\]"):
-        with check.unchanged(lengths, asked="sorted lengths"):
-            lengths.reverse()
-    with pytest.raises(check.CheckFailed, match="works in place"):
-        with check.unchanged(values, asked="sorted lengths"):
-            values.sort()
+    with (
+        pytest.raises(check.CheckFailed, match=r"changed from list \[3, 5\] to list \[5, 3\]"),
+        check.unchanged(lengths, asked="sorted lengths"),
+    ):
+        lengths.reverse()
+    with (
+        pytest.raises(check.CheckFailed, match="works in place"),
+        check.unchanged(values, asked="sorted lengths"),
+    ):
+        values.sort()
 
 
 def test_an_error_inside_unchanged_is_not_hidden():
