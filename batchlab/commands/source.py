@@ -1,0 +1,82 @@
+"""Which documents a verb looks at: the embedded list, a list of lengths, or texts to count.
+
+    --data, --field, --tokenizer  ->  name, lengths
+
+Lengths are read as they are. Only texts load a tokenizer, and with it the heavy libraries.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from batchlab import lengths
+
+__all__ = ["add", "lengths_of"]
+
+LISTS = {"embedded": lengths.embedded, "gsm8k": lengths.gsm8k}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Offer the data: a file in first place or after --data, its field, a tokenizer."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="DATA",
+        help="lengths or documents: .npy .txt .json .jsonl .csv .parquet, a folder, a hub name, "
+        "or gsm8k (default: the embedded list)",
+    )
+    parser.add_argument("--data", metavar="DATA", help="the same, as an option")
+    parser.add_argument("--field", help="which field holds the length, the token ids or the text")
+    parser.add_argument("--tokenizer", metavar="NAME", help="folder or hub name that counts texts")
+
+
+def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:
+    """Name and lengths of what the words ask for."""
+    if args.file and args.data:
+        raise ValueError(f"two data sets were given: {args.file} and {args.data}; choose one")
+    chosen = args.file or args.data or "embedded"
+    if chosen in LISTS and not args.tokenizer and not Path(chosen).exists():
+        return f"{chosen} documents", LISTS[chosen]()
+    if not args.tokenizer and _holds_lengths(Path(chosen), args.field):
+        return Path(chosen).name, lengths.read(chosen, field=args.field)
+    from batchlab import data
+
+    source = None if chosen == "embedded" else chosen
+    corpus = data.load(source, field=args.field, tokenizer=args.tokenizer)
+    counted = args.tokenizer or "the embedded tokenizer"
+    return f"{corpus.name} (counted with {counted})", lengths.checked(corpus.lengths)
+
+
+def _holds_lengths(path: Path, field: str | None) -> bool:
+    """Whether a file lists lengths or token ids; what cannot be told is left to its reader."""
+    if path.suffix not in {".npy", ".txt", ".json", ".jsonl"}:
+        return False
+    if path.suffix == ".npy" or not path.is_file():
+        return True
+    first = _first_line(path)
+    if path.suffix == ".txt":
+        return not first or first.lstrip("+-.")[:1].isdigit() or first.lower() in {"nan", "inf"}
+    try:
+        entry = json.loads(first if path.suffix == ".jsonl" else path.read_text(encoding="utf-8"))
+    except ValueError:
+        return True
+    if path.suffix == ".json" and isinstance(entry, list) and entry:
+        entry = entry[0]
+    return not _is_text(entry, field)
+
+
+def _first_line(path: Path) -> str:
+    """The first line that is neither empty nor a comment."""
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        stripped = (line.strip() for line in lines)
+        return next((line for line in stripped if line and not line.startswith("#")), "")
+
+
+def _is_text(entry: Any, field: str | None) -> bool:
+    if isinstance(entry, dict):
+        known = (name for name in ("length", "input_ids", "text") if name in entry)
+        entry = entry.get(field or next(known, ""))
+    return isinstance(entry, str)
