@@ -36,8 +36,8 @@ def require_packable(model: Any) -> None:
     family = getattr(config, "model_type", None)
     if family is None:
         raise ValueError(
-            f"{type(model).__name__} has no config.model_type, so nothing says that it keeps packed "
-            "documents apart; set packs_documents = True on it if it does, or use padded rows"
+            f"{type(model).__name__} has no config.model_type, so nothing says that it keeps "
+            "packed documents apart; set packs_documents = True if it does, or use padded rows"
         )
     if family not in PACKABLE:
         reason = _REASONS.get(family, "not tested here")

@@ -44,10 +44,10 @@ def small(
         num_key_value_heads=kv_heads or heads,
         max_position_embeddings=longest,
         tie_word_embeddings=True,
-        attn_implementation=attention,
         bos_token_id=None,
         eos_token_id=None,
     )
+    config._attn_implementation = attention
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return LlamaForCausalLM(config)

@@ -13,10 +13,11 @@ Words
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from batchlab import units
 
-__all__ = ["Plan", "data_parallel_degree", "for_slots_per_step", "splits"]
+__all__ = ["Plan", "data_parallel_degree", "for_slots_per_step", "from_config", "splits"]
 
 
 @dataclass(frozen=True)
@@ -120,3 +121,10 @@ def data_parallel_degree(
             f"pipeline {pipeline} x context {context}); the nearest are {nearest}"
         )
     return devices // one
+
+
+def from_config(config: Any, **options: Any) -> Any:
+    """Read a launch config; see `batchlab.launch.from_config`."""
+    from batchlab import launch
+
+    return launch.from_config(config, **options)

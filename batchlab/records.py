@@ -72,7 +72,7 @@ def read(source: str | Path) -> Records:
 def environment() -> dict[str, Any]:
     """What the measurement ran on: hardware, versions, commit and date."""
     names = ("torch", "transformers", "numpy")
-    versions = {}
+    versions: dict[str, str | None] = {}
     for name in names:
         try:
             versions[name] = importlib.metadata.version(name)

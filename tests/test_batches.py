@@ -1,4 +1,4 @@
-"""Packed rows are their documents alone: same logits, same loss, same gradients, bit-exact walls."""
+"""Packed rows are their documents alone: same logits, loss and gradients, bit-exact walls."""
 
 import pytest
 import torch

@@ -116,7 +116,7 @@ def test_bad_rows_are_named(rows, options, message):
 def test_bad_paths_are_named(tmp_path):
     with pytest.raises(ValueError, match="no such file or folder"):
         data.load(tmp_path / "missing.jsonl")
-    with pytest.raises(ValueError, match="no .* file in this folder"):
+    with pytest.raises(ValueError, match=r"no .* file in this folder"):
         data.load(tmp_path)
     (tmp_path / "x.parquet").write_bytes(b"not parquet")
     with pytest.raises(ValueError, match=r"x\.parquet: not a Parquet file"):

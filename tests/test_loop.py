@@ -250,7 +250,7 @@ def test_steps_without_targets_or_micro_batches_are_refused(batch):
 def test_a_packed_batch_with_an_attention_mask_is_refused(batch):
     model = bigram()
     packed = {**batch, "cu_seqlens": torch.tensor([0, 32], dtype=torch.int32)}
-    with pytest.raises(ValueError, match="no config.model_type"):
+    with pytest.raises(ValueError, match=r"no config\.model_type"):
         logits_of(model, packed)
     model.packs_documents = True
     with pytest.raises(ValueError, match="must not carry an attention_mask"):

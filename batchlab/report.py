@@ -1,0 +1,87 @@
+"""Text that a person likes to read: aligned tables of what was counted and measured.
+
+    headers, rows  ->  text
+
+Numbers stand right, words stand left; a report computes nothing that its arguments do not hold.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from batchlab import units
+from batchlab.padding import Padding
+
+__all__ = ["diagnosis_text", "padding_rows", "table"]
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Align columns: a column whose entries all begin with a digit, sign or dash stands right.
+
+    >>> print(table(["rows", "waste"], [[8, "64.9 %"], [16, "72.5 %"]]))
+    rows   waste
+    ----  ------
+       8  64.9 %
+      16  72.5 %
+    """
+    texts = [[_text(value) for value in row] for row in rows]
+    for number, row in enumerate(texts):
+        if len(row) != len(headers):
+            raise ValueError(f"row {number} has {len(row)} entries for {len(headers)} headers")
+    widths = [max(len(row[i]) for row in [list(headers), *texts]) for i in range(len(headers))]
+    right = [all(_is_number(row[i]) for row in texts) and bool(texts) for i in range(len(headers))]
+    lines = [list(headers), ["-" * width for width in widths], *texts]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if to_the_right else cell.ljust(width)
+            for cell, width, to_the_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def padding_rows(measured: Mapping[str, Padding]) -> list[list[str]]:
+    """One line for each way of batching: slots, padding, waste."""
+    return [
+        [name, units.count(p.slots), units.count(p.pad_tokens), units.share(p.waste)]
+        for name, p in measured.items()
+    ]
+
+
+def diagnosis_text(diagnosis: Any) -> str:
+    """A diagnosis as a table of parts, and the causes in words."""
+    subject, total = diagnosis.subject, diagnosis.step_seconds
+    rows = [
+        [p.name, units.duration(p.seconds), units.share(p.share_of(total)), p.source]
+        for p in diagnosis.parts
+        if abs(p.seconds) >= 0.0005 * total
+    ]
+    rows.append(["measured step", units.duration(total), units.share(1.0), ""])
+    head = (
+        f"rows {subject['rows']}, {subject['layout']}: {diagnosis.speedup:.2f} x the useful "
+        f"tokens/s of rows {diagnosis.baseline['rows']}"
+    )
+    causes = [
+        f"  {cause.name}: {cause.advice}"
+        + (f" (gain up to {units.share(cause.gain)})" if cause.gain else "")
+        for cause in diagnosis.causes
+    ] or ["  no cause stands out: every part that a change could remove is below 5 %"]
+    return "\n".join(
+        [
+            head,
+            "",
+            table(["part of one step", "seconds", "share", "how known"], rows),
+            "",
+            "Why:",
+            *causes,
+        ]
+    )
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return units.count(value) if isinstance(value, int) else str(value)
+
+
+def _is_number(text: str) -> bool:
+    return not text or text[0].isdigit() or text[0] in "-+." or text == "inf"

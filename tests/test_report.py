@@ -1,0 +1,33 @@
+"""Tables line up, and a diagnosis prints what it holds."""
+
+import pytest
+
+from batchlab import doctor, report
+from batchlab.padding import Padding
+from tests.test_doctor import full, sweep
+
+
+def test_numbers_stand_right_and_words_left():
+    text = report.table(["way", "slots"], [["in order", 1234567], ["sorted", 12]])
+    assert text.splitlines() == [
+        "way           slots",
+        "--------  ---------",
+        "in order  1,234,567",
+        "sorted           12",
+    ]
+
+
+def test_a_row_that_does_not_match_its_headers_is_refused():
+    with pytest.raises(ValueError, match="row 0 has 1 entries for 2 headers"):
+        report.table(["a", "b"], [[1]])
+
+
+def test_padding_is_shown_as_totals_and_a_share():
+    assert report.padding_rows({"in order": Padding(8, 10)}) == [["in order", "10", "2", "20.0 %"]]
+
+
+def test_a_diagnosis_shows_every_part_and_the_measured_total():
+    found = doctor.diagnose(sweep(full))
+    text = report.diagnosis_text(found)
+    assert "useful: real tokens" in text and "measured step" in text and "100.0 %" in text
+    assert "saturation: only" in text
