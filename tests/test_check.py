@@ -70,6 +70,7 @@ def test_another_order_of_summation_is_right_and_a_count_is_exact():
     check.equal(sum([0.1] * 10), 1.0, asked="ten tenths")
     said = refusal(check.equal, 10**9 + 1, 10**9, asked="tokens")
     assert "got     1000000001, right is 1000000000" in said
+    check.equal(16.4, 16, asked="GiB, to 5 %", rel=0.05)
 
 
 def test_a_close_miss_is_shown_with_enough_digits():

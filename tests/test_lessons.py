@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from batchlab.classroom import matrix
+from batchlab.classroom import conventions, matrix
 from tests.tiny_lesson import ROOT, module, outcomes, points
 
 SOURCES = sorted(ROOT.glob("solutions/*/*.md"))
@@ -123,7 +123,7 @@ def test_every_answer_has_wrong_answers_and_every_hidden_check_a_reason(source):
         assert tries.get("right", {}).get(name), f"{name}: another way to write it right"
     for cell in cells:
         if matrix.without_hidden(cell.source) != cell.source:
-            judged = matrix.answer_of(cell.name, names)
+            judged = conventions.answer_of(cell.name, names)
             assert tries.get("hidden", {}).get(judged), f"{cell.name}: what does it refuse more?"
 
 

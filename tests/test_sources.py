@@ -60,6 +60,23 @@ def test_check_mode_names_what_differs_and_writes_nothing(built, tmp_path):
     assert (copy / STUDENT).read_bytes() == before
 
 
+def test_a_build_never_overwrites_the_work_of_a_student(built, tmp_path, monkeypatch):
+    wanted = {name: (built / name).read_bytes() for name in (STUDENT, TEACHER)}
+    monkeypatch.setattr(sources, "generated", lambda root: wanted)
+    assert sources.build(tmp_path) == [f"wrote: {STUDENT}", f"wrote: {TEACHER}"]
+    mine = tmp_path / STUDENT
+    work = mine.read_text().replace("raise NotImplementedError  # your turn", "return 10")
+    ran = mine.read_text().replace('"execution_count": null', '"execution_count": 1')
+    (mine.parent / "notes.txt").write_text("mine")
+    for changed in (work, ran):
+        mine.write_text(changed)
+        (said,) = sources.build(tmp_path)
+        assert said.startswith(f"kept: {STUDENT}") and mine.read_text() == changed
+    assert sources.build(tmp_path, fresh=True) == [f"wrote: {STUDENT}"]
+    assert mine.read_bytes() == wanted[STUDENT]
+    assert sources.differences(tmp_path) == ["has no source: lessons/02_tiny/notes.txt"]
+
+
 def test_every_answer_of_the_bank_has_its_outcome(built, tmp_path):
     found = {one["kind"]: one for one in outcomes(built, "02_tiny", tmp_path / "report.json")}
     assert "real tokens" in found["wrong"]["message"]

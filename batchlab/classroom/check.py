@@ -49,7 +49,7 @@ def equal(
     abs: float = 0.0,
     whole: bool = False,
 ) -> None:
-    """Refuse `got` unless it is the number `want`: exactly for an int, to `rel` for a float.
+    """Refuse `got` unless it is the number `want`: an int exactly, unless `rel` or `abs` is given.
 
     `whole=True` also refuses a float that happens to be whole, such as 4.0 for a count.
 
@@ -69,7 +69,7 @@ def equal(
     if whole and type(value) is float:
         thought = "a count is an int: `/` gives a float, `//` or int() a whole number"
         refuse(asked, f"the float {value}, right is the int {right}", thought, try_this)
-    exact = type(right) is int
+    exact = type(right) is int and rel == 1e-9 and abs == 0.0
     if value == right or (not exact and math.isclose(value, right, rel_tol=rel, abs_tol=abs)):
         return
     near = max(rel, 1e-9)

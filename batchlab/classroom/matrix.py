@@ -30,7 +30,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from batchlab.classroom.sources import answer_of
+from batchlab.classroom.conventions import answer_of
 
 __all__ = ["Outcome", "bank", "cells", "main", "markdown", "without_hidden"]
 

@@ -5,9 +5,10 @@
         -> lessons/02_padding/padding.ipynb   answers and hidden tests removed: the student's
 
 Nothing is ever carried back. `python -m batchlab.classroom.sources` (or `make lessons`) rebuilds
-all lessons and writes what changed; `--check` writes nothing and fails where the committed
-notebooks differ. nbgrader itself makes the student copy, in a temporary course folder, so plain
-`nbgrader generate_assignment 02_padding --force` writes these bytes too.
+all lessons and writes what changed, but never over a student's work; `--check` writes nothing
+and fails where the committed notebooks differ. nbgrader itself makes the student copy, in a
+temporary course folder, so plain `nbgrader generate_assignment 02_padding --force` writes these
+bytes too.
 
 The author's guide, one page
     header    jupytext's two lines and the kernelspec, as in any lesson.
@@ -37,10 +38,12 @@ The author's guide, one page
                   WRONG  = {"waste": {"the thought": ("code of the answer cell", "words expected")}}
                   HIDDEN = the same shape: passes the visible checks, only a hidden one refuses
                   RIGHT  = {"waste": {"vectorised": "code of the answer cell"}}
+              At least two wrong answers and one right for each blank; HIDDEN for each check with
+              hidden tests. SLOW = True keeps a heavy lesson for `make slow`.
 """
 
 import argparse
-import ast
+import json
 import os
 import re
 import shutil
@@ -49,14 +52,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from batchlab.classroom import prose
+from batchlab.classroom import conventions, prose
 
-__all__ = ["REPOSITORY", "build", "differences", "main", "notebook", "problems"]
+__all__ = ["REPOSITORY", "build", "differences", "main", "notebook", "setup"]
 
 REPOSITORY = (
     ""  # "git+https://..." once there is a public address; hosted notebooks install from it
 )
-CALL = 'from batchlab import classroom\nclassroom.start("{lesson}")'
 SETUP = """\
 try:
     import batchlab
@@ -70,7 +72,7 @@ except ModuleNotFoundError:  # not installed: look for a clone in the folders ab
 INSTALL = 'subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "{address}"])'
 ADVICE = 'print("batchlab is missing: open this notebook in a clone, or pip install --no-deps it")'
 
-CODE_LINES, ANSWER_LINES, POINTS = 12, 15, 10
+STUB = "raise NotImplementedError"  # nbgrader_config.py writes it into every blank
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
 
@@ -78,37 +80,53 @@ def main(arguments: list[str] | None = None) -> int:
     """Rebuild all lessons, or with --check only compare. Says what changed."""
     parser = argparse.ArgumentParser(prog="python -m batchlab.classroom.sources")
     parser.add_argument("--check", action="store_true", help="write nothing, fail on a difference")
+    parser.add_argument("--fresh", action="store_true", help="also overwrite a student's work")
     parser.add_argument("--root", type=Path, default=Path(), help="folder that holds solutions/")
     options = parser.parse_args(arguments)
     try:
-        changed = differences(options.root) if options.check else build(options.root)
+        said = differences(options.root) if options.check else build(options.root, options.fresh)
     except ValueError as error:
         print(error)
         return 1
-    for path in changed:
-        print(f"{'differs from its source' if options.check else 'wrote'}: {path}")
-    return int(options.check and bool(changed))
+    for line in said:
+        print(line)
+    return int(options.check and bool(said))
 
 
-def build(root: Path) -> list[str]:
-    """Write every generated file that changed, remove what has no source; return their names."""
-    wanted = generated(root)
-    changed = _changed(root, wanted)
-    for name in changed:
+def build(root: Path, fresh: bool = False) -> list[str]:
+    """Write every generated file that changed, and say so; a notebook with work in it is kept.
+
+    Students work in lessons/ themselves: what they wrote is overwritten only if `fresh` asks.
+    Nothing is ever deleted.
+    """
+    said = []
+    for name, content in sorted(generated(root).items()):
         path = root / name
-        if name in wanted:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(wanted[name])
-        else:
-            path.unlink()
-            if not any(path.parent.iterdir()):
-                path.parent.rmdir()
-    return changed
+        if path.is_file() and path.read_bytes() == content:
+            continue
+        if not fresh and name.startswith("lessons/") and _worked_on(path):
+            said.append(f"kept: {name} holds work of yours; --fresh writes a blank one")
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        said.append(f"wrote: {name}")
+    return said
 
 
 def differences(root: Path) -> list[str]:
-    """Names of generated files that differ from what the sources give."""
-    return _changed(root, generated(root))
+    """One line for each generated file that is not what the sources give, or has no source."""
+    wanted = generated(root)
+    there = {
+        path.relative_to(root).as_posix(): path
+        for pattern in ("solutions/*/*.ipynb", "lessons/*/**/*")
+        for path in root.glob(pattern)
+        if path.is_file() and ".ipynb_checkpoints" not in path.parts
+    }
+    said = [f"has no source: {name}" for name in there if name not in wanted]
+    for name, content in wanted.items():
+        if name not in there or there[name].read_bytes() != content:
+            said.append(f"differs from its source: {name}")
+    return sorted(said)
 
 
 def generated(root: Path) -> dict[str, bytes]:
@@ -143,7 +161,7 @@ def notebook(source: Path, references: Path) -> tuple[Any, list[str]]:
     import nbformat
 
     book = jupytext.read(source, fmt="md:myst")
-    faults = problems(book.cells, source.parent.name)
+    faults = conventions.problems(book.cells, source.parent.name)
     if not re.fullmatch(rf"\d\d_{re.escape(source.stem)}", source.parent.name):
         faults.append("the folder is named NN_topic, the source topic.md")
     known = prose.citations(references)
@@ -168,85 +186,7 @@ def setup(lesson: str, repository: str | None = None) -> str:
     """The first cell of a student's notebook: find batchlab, then say what it runs on."""
     address = REPOSITORY if repository is None else repository
     last_resort = INSTALL.format(address=address) if address else ADVICE
-    return SETUP.format(last_resort=last_resort) + CALL.format(lesson=lesson)
-
-
-def problems(cells: list[Any], lesson: str) -> list[str]:
-    """What breaks the conventions of a lesson, one line each; empty for a good one."""
-    found: list[str] = []
-    code = [(n, cell) for n, cell in enumerate(cells) if cell.cell_type == "code"]
-    starts = [n for n, cell in code if "setup" in cell.metadata.get("tags", [])]
-    if not code or starts != [code[0][0]]:
-        found.append("the first code cell, and no other, has the tag `setup`")
-    elif code[0][1].source.strip() != CALL.format(lesson=lesson):
-        found.append(f"the setup cell is exactly these lines:\n{CALL.format(lesson=lesson)}")
-    for number, cell in code:
-        grading = cell.metadata.get("nbgrader", {})
-        where = grading.get("grade_id") or f"cell {number}"
-        found += [f"{where}: {fault}" for fault in _cell_problems(cell, grading)]
-    return found + _grading_problems([cell.metadata.get("nbgrader", {}) for cell in cells])
-
-
-def _cell_problems(cell: Any, grading: dict[str, Any]) -> list[str]:
-    try:
-        tree = ast.parse(cell.source)
-    except SyntaxError as error:
-        return [f"no plain Python: {error.msg}, line {error.lineno}"]
-    found = []
-    lines = cell.source.strip().splitlines()
-    tags = cell.metadata.get("tags", [])
-    if grading.get("solution"):
-        region = re.search(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
-        if not region:
-            found.append("an answer marks ### BEGIN SOLUTION and ### END SOLUTION")
-        elif region[1].count("\n") > ANSWER_LINES:
-            found.append(f"{region[1].count(chr(10))} lines to write; at most {ANSWER_LINES}")
-    elif grading.get("grade"):
-        last = tree.body[-1] if tree.body else None
-        if isinstance(last, ast.Expr) and not re.match(r"(check\.|print\()", ast.unparse(last)):
-            found.append("the last line is a value, which nbgrader would read as points")
-    elif "quiz" in tags:
-        if "quiz.show(" not in cell.source:
-            found.append("the tag `quiz` is for one call of quiz.show")
-    elif len(lines) > CODE_LINES:
-        found.append(f"{len(lines)} lines; a code cell has at most {CODE_LINES}")
-    if not grading.get("grade") and "HIDDEN TESTS" in cell.source:
-        found.append("hidden tests stand in check cells only")
-    return found
-
-
-def _grading_problems(entries: list[dict[str, Any]]) -> list[str]:
-    found = []
-    graded = [entry for entry in entries if entry.get("grade")]
-    ids = [entry["grade_id"] for entry in entries if "grade_id" in entry]
-    answers = [entry["grade_id"] for entry in entries if entry.get("solution")]
-    found += [
-        f"{name}: this id stands twice" for name in sorted({i for i in ids if ids.count(i) > 1})
-    ]
-    bad = [name for name in ids if not re.fullmatch(r"[a-z][a-z0-9-]{1,40}", name)]
-    found += [f"{name}: ids are small words joined by -" for name in bad]
-    for entry in graded:
-        name = entry["grade_id"]
-        if not entry.get("solution") and not answer_of(name, answers):
-            found.append(f"{name}: a check is named check-<answer>, with an answer of {answers}")
-    for name in answers:
-        if not any(answer_of(entry["grade_id"], answers) == name for entry in graded):
-            found.append(f"{name}: no check cell judges this answer")
-    points = sum(entry.get("points", 0) for entry in graded)
-    if points != POINTS:
-        found.append(f"the checks give {points} points; a lesson has {POINTS}")
-    return found
-
-
-def answer_of(check_id: str, answers: list[str]) -> str:
-    """The answer that a check judges: the longest one its id begins with behind `check-`.
-
-    >>> answer_of("check-waste-2", ["waste", "was"]), answer_of("check-x", ["waste"])
-    ('waste', '')
-    """
-    rest = check_id.removeprefix("check-")
-    fits = [name for name in answers if rest == name or rest.startswith(f"{name}-")]
-    return max(fits, key=len, default="") if check_id.startswith("check-") else ""
+    return SETUP.format(last_resort=last_resort) + conventions.CALL.format(lesson=lesson)
 
 
 def _bytes(book: Any) -> bytes:
@@ -255,16 +195,19 @@ def _bytes(book: Any) -> bytes:
     return (nbformat.writes(book).rstrip("\n") + "\n").encode()
 
 
-def _changed(root: Path, wanted: dict[str, bytes]) -> list[str]:
-    kept = {
-        path.relative_to(root).as_posix(): path
-        for pattern in ("solutions/*/*.ipynb", "lessons/*/**/*")
-        for path in root.glob(pattern)
-        if path.is_file() and ".ipynb_checkpoints" not in path.parts
-    }
-    stale = [name for name in kept if name not in wanted]
-    new = [n for n, data in wanted.items() if n not in kept or kept[n].read_bytes() != data]
-    return sorted(stale + new)
+def _worked_on(path: Path) -> bool:
+    """Whether someone ran a cell of this notebook or filled a blank."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    for cell in cells:
+        if cell.get("execution_count") is not None or cell.get("outputs"):
+            return True
+        answer = cell.get("metadata", {}).get("nbgrader", {}).get("solution")
+        if answer and STUB not in "".join(cell["source"]):
+            return True
+    return False
 
 
 def _release(root: Path, course: Path) -> None:

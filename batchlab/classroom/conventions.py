@@ -1,0 +1,93 @@
+"""Name what breaks the conventions of a lesson's source, before anything is built.
+
+    cells of a source  ->  one line for each fault; none for a good lesson
+
+The conventions themselves stand in the guide of `batchlab.classroom.sources`.
+"""
+
+import ast
+import re
+from typing import Any
+
+__all__ = ["CALL", "answer_of", "problems"]
+
+CALL = 'from batchlab import classroom\nclassroom.start("{lesson}")'
+CODE_LINES, ANSWER_LINES, POINTS = 12, 15, 10
+
+
+def problems(cells: list[Any], lesson: str) -> list[str]:
+    """What breaks the conventions of a lesson, one line each; empty for a good one."""
+    found: list[str] = []
+    code = [(n, cell) for n, cell in enumerate(cells) if cell.cell_type == "code"]
+    starts = [n for n, cell in code if "setup" in cell.metadata.get("tags", [])]
+    if not code or starts != [code[0][0]]:
+        found.append("the first code cell, and no other, has the tag `setup`")
+    elif code[0][1].source.strip() != CALL.format(lesson=lesson):
+        found.append(f"the setup cell is exactly these lines:\n{CALL.format(lesson=lesson)}")
+    for number, cell in code:
+        grading = cell.metadata.get("nbgrader", {})
+        where = grading.get("grade_id") or f"cell {number}"
+        found += [f"{where}: {fault}" for fault in _cell_problems(cell, grading)]
+    return found + _grading_problems([cell.metadata.get("nbgrader", {}) for cell in cells])
+
+
+def _cell_problems(cell: Any, grading: dict[str, Any]) -> list[str]:
+    try:
+        tree = ast.parse(cell.source)
+    except SyntaxError as error:
+        return [f"no plain Python: {error.msg}, line {error.lineno}"]
+    found = []
+    lines = cell.source.strip().splitlines()
+    tags = cell.metadata.get("tags", [])
+    if grading.get("solution"):
+        region = re.search(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
+        if not region:
+            found.append("an answer marks ### BEGIN SOLUTION and ### END SOLUTION")
+        elif region[1].count("\n") > ANSWER_LINES:
+            found.append(f"{region[1].count(chr(10))} lines to write; at most {ANSWER_LINES}")
+    elif grading.get("grade"):
+        last = tree.body[-1] if tree.body else None
+        if isinstance(last, ast.Expr) and not re.match(r"(check\.|print\()", ast.unparse(last)):
+            found.append("the last line is a value, which nbgrader would read as points")
+    elif "quiz" in tags:
+        if "quiz.show(" not in cell.source:
+            found.append("the tag `quiz` is for one call of quiz.show")
+    elif len(lines) > CODE_LINES:
+        found.append(f"{len(lines)} lines; a code cell has at most {CODE_LINES}")
+    if not grading.get("grade") and "HIDDEN TESTS" in cell.source:
+        found.append("hidden tests stand in check cells only")
+    return found
+
+
+def _grading_problems(entries: list[dict[str, Any]]) -> list[str]:
+    found = []
+    graded = [entry for entry in entries if entry.get("grade")]
+    ids = [entry["grade_id"] for entry in entries if "grade_id" in entry]
+    answers = [entry["grade_id"] for entry in entries if entry.get("solution")]
+    found += [
+        f"{name}: this id stands twice" for name in sorted({i for i in ids if ids.count(i) > 1})
+    ]
+    bad = [name for name in ids if not re.fullmatch(r"[a-z][a-z0-9-]{1,40}", name)]
+    found += [f"{name}: ids are small words joined by -" for name in bad]
+    for entry in graded:
+        name = entry["grade_id"]
+        if not entry.get("solution") and not answer_of(name, answers):
+            found.append(f"{name}: a check is named check-<answer>, with an answer of {answers}")
+    for name in answers:
+        if not any(answer_of(entry["grade_id"], answers) == name for entry in graded):
+            found.append(f"{name}: no check cell judges this answer")
+    points = sum(entry.get("points", 0) for entry in graded)
+    if points != POINTS:
+        found.append(f"the checks give {points} points; a lesson has {POINTS}")
+    return found
+
+
+def answer_of(check_id: str, answers: list[str]) -> str:
+    """The answer that a check judges: the longest one its id begins with behind `check-`.
+
+    >>> answer_of("check-waste-2", ["waste", "was"]), answer_of("check-x", ["waste"])
+    ('waste', '')
+    """
+    rest = check_id.removeprefix("check-")
+    fits = [name for name in answers if rest == name or rest.startswith(f"{name}-")]
+    return max(fits, key=len, default="") if check_id.startswith("check-") else ""
