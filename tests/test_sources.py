@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from batchlab.classroom import prose, sources
-from tests.tiny_lesson import SOURCE, course, module, outcomes, points
+from tests.tiny_lesson import ROOT, SOURCE, course, module, outcomes, points
 
 STUDENT = "lessons/02_tiny/tiny.ipynb"
 TEACHER = "solutions/02_tiny/tiny.ipynb"
@@ -104,6 +104,14 @@ def test_the_matrix_sees_a_bank_that_is_wrong_itself(built, tmp_path):
     assert "ZeroDivisionError" in found["crashes"]["crash"]
     assert "SystemExit" in found["ends"]["crash"]
     assert set(found["loud"]["stderr"]) == {"!"}
+
+
+def test_a_bank_for_an_answer_that_does_not_exist_is_an_error(built, tmp_path):
+    copy = shutil.copytree(built, tmp_path / "course")
+    (copy / "tests/wrong_answers/02_tiny.py").write_text("RIGHT = {'slot': {'x': 'slot = 1'}}\n")
+    command = [sys.executable, "-m", "batchlab.classroom.matrix", "--root", str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1 and "no answer cell 'slot'" in done.stderr
 
 
 FAULTS = [
