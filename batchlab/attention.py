@@ -17,6 +17,7 @@ Shapes, by suffix, in this file
 """
 
 import importlib.util
+import itertools
 import weakref
 from typing import Any
 
@@ -79,7 +80,7 @@ def register() -> str:
 
 
 def prepare(model: nn.Module) -> nn.Module:
-    """Switch a model of a supported family to this attention; others are refused with the reason."""
+    """Switch a model to this attention; families that are not supported are refused."""
     require_packable(model)
     model.set_attn_implementation(register())  # type: ignore[operator]
     return model
@@ -128,9 +129,9 @@ def _one_call_per_document(
         _lengths(at), *(x.split(_lengths(at)) for x in (q_NHD, k_NHD, v_NHD)), strict=True
     ):
         if length:
-            one = (x.transpose(0, 1)[None] for x in (q, k, v))
+            q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
             out = F.scaled_dot_product_attention(
-                *one, is_causal=True, scale=scale, enable_gqa=grouped
+                q, k, v, is_causal=True, scale=scale, enable_gqa=grouped
             )
             parts.append(out[0].transpose(0, 1))
     return torch.cat(parts)
@@ -153,8 +154,8 @@ def _torch(q: Tensor, k: Tensor, v: Tensor, cu: Tensor, longest: int, scale: Any
         k, v = (x.repeat_interleave(groups, dim=1) for x in (k, v))
     if scale is not None:  # the default scale is 1 / sqrt(D) in every version
         q = q * (scale * q.shape[2] ** 0.5)
-    out: Tensor = varlen_attn(q, k, v, cu, cu, longest, longest, **_causal())
-    return out
+    out = varlen_attn(q, k, v, cu, cu, longest, longest, **_causal())
+    return out if isinstance(out, Tensor) else out[0]
 
 
 def _causal() -> dict[str, Any]:
@@ -182,7 +183,7 @@ def borders(cu_seqlens: Tensor) -> list[int]:
 
 
 def _lengths(at: list[int]) -> list[int]:
-    return [end - start for start, end in zip(at, at[1:], strict=False)]
+    return [end - start for start, end in itertools.pairwise(at)]
 
 
 def _missing(backend: str, q: Tensor) -> str:
@@ -215,5 +216,6 @@ def _check(q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor) -> None:
     if at[:1] != [0] or at[-1] != q.shape[0] or min(_lengths(at), default=-1) < 0:
         shown = f"{at[:3]} .. {at[-1:]}"
         raise ValueError(
-            f"cu_seqlens must rise from 0 to the {q.shape[0]} tokens without a step back, got {shown}"
+            f"cu_seqlens must rise from 0 to the {q.shape[0]} tokens without a step back, "
+            f"got {shown}"
         )

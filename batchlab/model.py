@@ -11,7 +11,14 @@ from batchlab.families import PACKABLE, require_packable
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["PACKABLE", "load", "require_packable", "small"]
+__all__ = [
+    "PACKABLE",
+    "load",
+    "recomputes",
+    "require_packable",
+    "set_checkpointing",
+    "small",
+]
 
 
 def small(
@@ -51,6 +58,21 @@ def small(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return LlamaForCausalLM(config)
+
+
+def set_checkpointing(model: Any, on: bool) -> None:
+    """Recompute activations in the backward pass, or keep them (transformers 5.x, old and new)."""
+    word = "enable" if on else "disable"
+    new = getattr(model, f"activation_checkpointing_{word}", None)
+    call = new or getattr(model, f"gradient_checkpointing_{word}")
+    call({"use_reentrant": False}) if on else call()
+
+
+def recomputes(model: Any) -> bool:
+    """Whether activations of this model are recomputed in the backward pass."""
+    names = ("is_activation_checkpointing", "is_gradient_checkpointing")
+    name = next((name for name in names if hasattr(type(model), name)), "")
+    return bool(getattr(model, name, False))
 
 
 def load(

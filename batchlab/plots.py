@@ -3,217 +3,285 @@
     results  ->  matplotlib Figure with `batchlab_alt`
 
 Every figure takes what other rooms computed and draws it; nothing is computed here that `report`
-could not print. Colours are those of Okabe and Ito, told apart by brightness and hatching too.
+could not print. The drawn slots stand in `pictures`, the paper in `canvas`.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from batchlab import padding, units
+from batchlab.canvas import (
+    COLOURS,
+    FAINT,
+    HATCH,
+    HATCHES,
+    INK,
+    MARKERS,
+    PAPER,
+    REAL,
+    STYLES,
+    blank,
+    headline,
+    save,
+    show,
+    told,
+)  # fmt: skip
+from batchlab.pictures import overview, packed_rows, packing_rows, rectangle
 
 __all__ = [
     "bars",
+    "before_after",
     "lengths_histogram",
     "lines",
+    "loss_curves",
+    "overview",
     "packed_rows",
+    "packing_rows",
     "rectangle",
     "save",
+    "show",
     "stacked",
+    "timeline",
     "waste_by_rows",
 ]
 
-INK, PALE = "#0072B2", "#D9D9D9"
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-STYLES = ("-", "--", "-.", ":", "-", "--", "-.")
-HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
-
-
-def rectangle(lengths: ArrayLike, *, title: str = "One batch is a rectangle") -> Figure:
-    """Draw the rows of one batch: real tokens filled, padding hatched."""
-    tokens = np.asarray(lengths)
-    found = padding.measure(tokens, [range(len(tokens))])
-    figure, axes = _blank(7, 0.36 * len(tokens) + 1.3)
-    places = np.arange(len(tokens))
-    axes.barh(places, tokens, color=INK, label="real tokens")
-    axes.barh(
-        places, tokens.max() - tokens, left=tokens, color=PALE, hatch="///",
-        edgecolor="#8A8A8A", linewidth=0, label="padding",
-    )  # fmt: skip
-    axes.invert_yaxis()
-    axes.set(yticks=places, xlabel="slots", ylabel="row")
-    axes.set_title(f"{title}: {units.share(found.waste)} of {found.slots:,} slots are padding")
-    axes.legend(loc="lower right", frameon=True)
-    return _told(
-        figure,
-        f"Horizontal bars, one for each of {len(tokens)} rows, all {tokens.max():,} slots wide. "
-        f"{found.real_tokens:,} of {found.slots:,} slots hold real tokens, the rest is padding.",
-    )
+Series = tuple[Sequence[float], Sequence[float]]
 
 
 def waste_by_rows(
     lengths: ArrayLike,
     rows: Sequence[int],
     *,
-    measured: Mapping[int, float] | None = None,
-    title: str = "Random batches: waste grows, then saturates",
+    measured: Mapping[int, float] | Mapping[str, Mapping[int, float]] | None = None,
+    title: str = "Waste grows with the rows, then saturates",
 ) -> Figure:
-    """The exact expected waste for each number of rows, the limit, and measured points."""
+    """The exact expected waste for each number of rows, the limit, and measured points.
+
+    `measured` is {rows: waste}, or several of them by name.
+    """
     tokens = np.asarray(lengths)
     expected = [padding.expected_waste(tokens, n) for n in rows]
     limit = 1 - float(tokens.mean()) / float(tokens.max())
-    figure, axes = _blank(7, 4)
-    axes.plot(rows, expected, "-", color=INK, marker="o", label="expected, exact")
-    if measured:
+    figure, axes = blank(7, 4)
+    axes.plot(rows, expected, "-", color=REAL, linewidth=2, marker="o", label="random, exact")
+    for i, (name, points) in enumerate(_by_name(measured).items(), start=1):
         axes.plot(
-            list(measured), list(measured.values()), "x", color="#D55E00", markersize=9,
-            markeredgewidth=2, label="measured",
+            list(points), list(points.values()), STYLES[i % 7] if len(points) > 2 else "",
+            color=COLOURS[(i * 5) % 7], marker=MARKERS[i % 7], markersize=7, linewidth=1.2,
+            markerfacecolor=PAPER, markeredgewidth=1.6, label=name,
         )  # fmt: skip
-    axes.axhline(limit, color="#444444", linestyle="--", linewidth=1)
+    axes.axhline(limit, color=FAINT, linestyle=(0, (4, 3)), linewidth=1)
     axes.annotate(
-        f"limit {units.share(limit)}", (rows[0], limit), xytext=(0, -12),
-        textcoords="offset points", fontsize=9,
+        f"one rectangle for all: {units.share(limit)}", (rows[0], limit), xytext=(0, 4),
+        textcoords="offset points", fontsize=9, color=FAINT,
     )  # fmt: skip
     axes.set_xscale("log", base=2)
-    axes.set(xlabel="rows per micro-batch", ylabel="share of slots that is padding", ylim=(0, 1))
+    axes.set(xlabel="rows per micro-batch", ylabel="waste: padding slots / slots", ylim=(0, 1.06))
     axes.set_xticks(list(rows), [str(n) for n in rows])
-    axes.set_title(title)
-    axes.legend(loc="lower right")
-    return _told(
-        figure,
-        "Waste against rows: "
-        + ", ".join(f"{n} rows {units.share(w)}" for n, w in zip(rows, expected, strict=True))
-        + f"; the limit is {units.share(limit)}.",
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+    axes.minorticks_off()
+    headline(axes, title)
+    axes.legend(loc="center right", fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
+    wastes = ", ".join(f"{n} rows {units.share(w)}" for n, w in zip(rows, expected, strict=True))
+    others = "".join(
+        f" {name}: " + ", ".join(f"{n} rows {units.share(w)}" for n, w in points.items()) + "."
+        for name, points in _by_name(measured).items()
     )
+    return told(
+        figure,
+        f"Waste against rows. Random batches, exact: {wastes}; the limit is "
+        f"{units.share(limit)}.{others}",
+    )
+
+
+def _by_name(measured: Mapping | None) -> Mapping[str, Mapping[int, float]]:
+    if not measured:
+        return {}
+    if any(isinstance(points, Mapping) for points in measured.values()):
+        return measured
+    return {"measured": measured}
 
 
 def lengths_histogram(lengths: ArrayLike, *, title: str = "Tokens per document") -> Figure:
     """How many documents have which length, on a logarithmic axis."""
     tokens = np.asarray(lengths)
-    figure, axes = _blank(7, 3.4)
+    figure, axes = blank(7, 3.4)
     edges = np.geomspace(max(1, tokens.min()), tokens.max() + 1, 40)
-    axes.hist(tokens, bins=edges.tolist(), color=INK)
-    median = float(np.median(tokens))
-    axes.axvline(median, color="#D55E00", linestyle="--", label=f"median {median:,.0f}")
-    axes.axvline(
-        float(tokens.max()), color="#444444", linestyle=":", label=f"longest {tokens.max():,}"
+    axes.hist(tokens, bins=edges.tolist(), color=REAL, edgecolor=PAPER, linewidth=0.6)
+    median, p90 = np.percentile(tokens, [50, 90])
+    top = axes.get_ylim()[1] * 1.3
+    marks = (
+        (median, "median", "--"),
+        (p90, "90th percentile", "-."),
+        (tokens.max(), "longest", ":"),
     )
-    axes.set_xscale("log")
-    axes.set(xlabel="tokens", ylabel="documents", title=title)
-    axes.legend()
-    return _told(
-        figure,
-        f"Histogram of {len(tokens):,} lengths: median {median:,.0f}, longest {tokens.max():,}.",
-    )
-
-
-def packed_rows(
-    rows: Sequence[Sequence[int]], row_length: int, *, title: str = "Packed rows"
-) -> Figure:
-    """Draw rows as the lengths of the documents in them; what is left over is hatched."""
-    figure, axes = _blank(7, 0.36 * len(rows) + 1.3)
-    for place, lengths in enumerate(rows):
-        start = 0
-        for number, length in enumerate(lengths):
-            axes.barh(
-                place, length, left=start, color=COLOURS[number % 3], edgecolor="white", linewidth=1
-            )
-            start += length
-        axes.barh(
-            place, row_length - start, left=start, color=PALE, hatch="///", edgecolor="#8A8A8A",
-            linewidth=0,
+    for line, (value, name, style) in enumerate(marks):
+        height = top * (0.99 - 0.075 * line)  # one below the other: close values stay readable
+        axes.plot([value, value], [0, height], color=HATCH, linestyle=style, linewidth=1.5)
+        axes.annotate(
+            f" {name} {value:,.0f} ", (float(value), height), va="top", fontsize=9, color=INK,
+            ha="right" if name == "longest" else "left",
         )  # fmt: skip
-    real = sum(sum(row) for row in rows)
-    fill = real / (row_length * len(rows))
-    axes.invert_yaxis()
-    axes.set(yticks=range(len(rows)), xlabel="slots", ylabel="row", xlim=(0, row_length))
-    axes.set_title(f"{title}: {units.share(fill)} full")
-    return _told(
-        figure, f"{len(rows)} rows of {row_length:,} slots, {units.share(fill)} full of documents."
+    axes.set_xscale("log")
+    decades = [n for n in (1, 10, 100, 1000, 10_000, 100_000) if edges[0] <= n <= edges[-1]]
+    axes.set_xticks(decades, [f"{n:,}" for n in decades])
+    axes.set(xlabel="tokens in a document", ylabel="documents", ylim=(0, top))
+    headline(axes, title)
+    return told(
+        figure,
+        f"Histogram of {len(tokens):,} lengths: median {median:,.0f}, 90th percentile "
+        f"{p90:,.0f}, longest {tokens.max():,}.",
     )
 
 
 def lines(
-    series: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    *,
-    title: str,
-    x: str,
-    y: str,
-    log_x: bool = False,
+    series: Mapping[str, Series], *, title: str, x: str, y: str, log_x: bool = False
 ) -> Figure:
-    """Named lines of (x, y): loss curves, throughput against rows."""
-    figure, axes = _blank(7, 4)
+    """Named lines of (x, y): throughput against rows, loss against tokens."""
+    figure, axes = blank(7, 4)
     for i, (name, (xs, ys)) in enumerate(series.items()):
         axes.plot(
-            xs, ys, STYLES[i % 7], color=COLOURS[i % 7], marker=MARKERS[i % 7],
+            xs, ys, STYLES[i % 7], color=COLOURS[i % 7], linewidth=1.8, marker=MARKERS[i % 7],
             markevery=max(1, len(xs) // 12), markersize=5, label=name,
         )  # fmt: skip
     if log_x:
         axes.set_xscale("log", base=2)
         ticks = sorted({value for xs, _ in series.values() for value in xs})
         axes.set_xticks(ticks, [f"{value:g}" for value in ticks])
-    axes.set(xlabel=x, ylabel=y, title=title)
-    axes.legend()
+        axes.minorticks_off()
+    axes.set(xlabel=x, ylabel=y)
+    headline(axes, title)
+    axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
     ends = "; ".join(f"{name} ends at {ys[-1]:.3g}" for name, (_, ys) in series.items())
-    return _told(figure, f"Lines of {y} against {x}: {ends}.")
+    return told(figure, f"Lines of {y} against {x}: {ends}.")
+
+
+def loss_curves(
+    runs: Mapping[str, Sequence[float] | Series],
+    *,
+    title: str = "Training loss",
+    x: str = "optimizer step",
+    y: str = "loss per target token",
+) -> Figure:
+    """Loss of each run, step by step; a run is its losses, or the pair (x, losses)."""
+    return lines({name: _curve(run) for name, run in runs.items()}, title=title, x=x, y=y)
+
+
+def _curve(run: Sequence[float] | Series) -> Series:
+    if isinstance(run, tuple) and len(run) == 2 and np.ndim(run[0]) == 1:
+        return run  # type: ignore[return-value]
+    losses = np.asarray(run, dtype=float).tolist()
+    return range(1, len(losses) + 1), losses
 
 
 def bars(values: Mapping[str, float], *, title: str, x: str, of_one: bool = False) -> Figure:
     """Named horizontal bars with their values written beside them."""
-    figure, axes = _blank(7, 0.45 * len(values) + 1.2)
-    drawn = axes.barh(list(values), list(values.values()), color=INK)
+    figure, axes = blank(7, 0.45 * len(values) + 1.2)
+    drawn = axes.barh(list(values), list(values.values()), height=0.65, color=REAL)
     texts = [units.share(v) if of_one else f"{v:,.4g}" for v in values.values()]
-    axes.bar_label(drawn, texts, padding=4)
-    axes.invert_yaxis()
-    axes.set(xlabel=x, title=title)
+    axes.bar_label(drawn, texts, padding=5, fontsize=9.5, color=INK)
+    _lie_down(axes)
+    axes.set(xlabel=x)
     axes.margins(x=0.18)
-    told = ", ".join(f"{name} {text}" for name, text in zip(values, texts, strict=True))
-    return _told(figure, f"Bars of {x}: {told}.")
+    headline(axes, title)
+    told_values = ", ".join(f"{name} {text}" for name, text in zip(values, texts, strict=True))
+    return told(figure, f"Bars of {x}: {told_values}.")
+
+
+def before_after(
+    pairs: Mapping[str, tuple[float, float]],
+    *,
+    title: str,
+    x: str,
+    names: tuple[str, str] = ("before", "after"),
+) -> Figure:
+    """Two bars for each name, so that a change is seen as a length."""
+    figure, axes = blank(7, 0.72 * len(pairs) + 1.4)
+    places = np.arange(len(pairs))
+    looks = ({"color": "#B9C4CF", "hatch": "///", "edgecolor": "#7A8793"}, {"color": REAL})
+    for side, look in enumerate(looks):
+        values = [pair[side] for pair in pairs.values()]
+        at = places + (side - 0.5) * 0.38
+        drawn = axes.barh(at, values, height=0.36, linewidth=0, label=names[side], **look)
+        axes.bar_label(drawn, [f"{v:,.4g}" for v in values], padding=5, fontsize=9, color=INK)
+    axes.set_yticks(places, list(pairs))
+    _lie_down(axes)
+    axes.set(xlabel=x)
+    axes.margins(x=0.18)
+    headline(axes, title)
+    axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
+    changes = "; ".join(
+        f"{name} {names[0]} {old:,.4g}, {names[1]} {new:,.4g}" for name, (old, new) in pairs.items()
+    )
+    return told(figure, f"Pairs of bars of {x}: {changes}.")
 
 
 def stacked(
     parts: Mapping[str, Sequence[float]], names: Sequence[str], *, title: str, x: str
 ) -> Figure:
     """Horizontal bars made of parts: slots, seconds or bytes by what they are spent on."""
-    figure, axes = _blank(7.6, 0.55 * len(names) + 1.5)
+    figure, axes = blank(7.6, 0.5 * len(names) + 1.7)
     left = np.zeros(len(names))
     for i, (part, values) in enumerate(parts.items()):
         axes.barh(
-            list(names), list(values), left=left.tolist(), label=part, color=COLOURS[i % 7],
-            hatch=HATCHES[i % 7], edgecolor="white", linewidth=0.5,
+            list(names), list(values), left=left.tolist(), height=0.68, label=part,
+            color=COLOURS[i % 7], hatch=HATCHES[i % 7], edgecolor=PAPER, linewidth=0.6,
         )  # fmt: skip
         left = left + np.asarray(values, dtype=float)
-    axes.invert_yaxis()
-    axes.set(xlabel=x, title=title)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=min(4, len(parts)))
-    told = "; ".join(
+    _lie_down(axes)
+    axes.set(xlabel=x)
+    headline(axes, title)
+    figure.legend(
+        loc="outside lower center", ncols=min(4, len(parts)), frameon=False, fontsize=9,
+        labelcolor=INK,
+    )  # fmt: skip
+    told_parts = "; ".join(
         f"{name}: " + ", ".join(f"{part} {values[i]:,.4g}" for part, values in parts.items())
         for i, name in enumerate(names)
     )
-    return _told(figure, f"Stacked bars of {x}. {told}.")
+    return told(figure, f"Stacked bars of {x}. {told_parts}.")
 
 
-def save(figure: Figure, path: Any) -> None:
-    """Write a figure; an .svg carries its description and the same bytes every time."""
-    import matplotlib
+def timeline(
+    events: Sequence[tuple[str, Mapping[str, float]]],
+    *,
+    title: str,
+    y: str = "MiB",
+    limit: float | None = None,
+) -> Figure:
+    """What is held after each event of a step: one upright bar an event, in order.
 
-    with matplotlib.rc_context({"svg.hashsalt": "batchlab", "svg.fonttype": "none"}):
-        metadata = {"Date": None} if str(path).endswith(".svg") else {}
-        figure.savefig(path, metadata=metadata, bbox_inches="tight")
+    An event is its name and what it holds by category, such as memory while gradients accumulate.
+    """
+    parts = list(dict.fromkeys(part for _, held in events for part in held))
+    figure, axes = blank(max(5.0, 0.62 * len(events) + 2.4), 4)
+    bottom = np.zeros(len(events))
+    for i, part in enumerate(parts):
+        values = [held.get(part, 0.0) for _, held in events]
+        axes.bar(
+            range(len(events)), values, bottom=bottom, width=0.8, label=part,
+            color=COLOURS[i % 7], hatch=HATCHES[i % 7], edgecolor=PAPER, linewidth=0.6,
+        )  # fmt: skip
+        bottom = bottom + np.asarray(values)
+    if limit is not None:
+        axes.axhline(limit, color=HATCH, linestyle="--", linewidth=1.5)
+        axes.annotate(f"limit {limit:,.4g}", (-0.4, limit), xytext=(0, 4), color=INK,
+                      textcoords="offset points", fontsize=9)  # fmt: skip
+    axes.set_xticks(range(len(events)), [name for name, _ in events], rotation=35, ha="right")
+    axes.grid(visible=False, axis="x")
+    axes.set(ylabel=y)
+    headline(axes, title)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=9, labelcolor=INK)
+    peak = int(np.argmax(bottom))
+    totals = ", ".join(f"{name} {t:,.4g}" for (name, _), t in zip(events, bottom, strict=True))
+    return told(figure, f"Bars of {y} after each event: {totals}; most after {events[peak][0]}.")
 
 
-def _blank(width: float, height: float) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.title.set_fontsize(11)
-    return figure, axes
-
-
-def _told(figure: Figure, text: str) -> Figure:
-    figure.batchlab_alt = text  # type: ignore[attr-defined]
-    return figure
+def _lie_down(axes) -> None:  # type: ignore[no-untyped-def]
+    """Names on the left, first one on top, a grid only along the values."""
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0, labelsize=9.5, labelcolor=INK)

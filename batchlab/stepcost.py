@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["RECOMPUTE_SHARE", "StepCost", "fit", "side_seconds"]
+__all__ = ["RECOMPUTE_SHARE", "StepCost", "fit", "merge", "side_seconds"]
 
 Cell = Mapping[str, Any]
 
@@ -67,13 +67,41 @@ def side_seconds(cell: Cell) -> float:
     return sum(cell.get(name) or 0.0 for name in SIDE_PARTS)
 
 
+def merge(visits: Iterable[Cell]) -> list[dict[str, Any]]:
+    """Add the finished visits of each cell together: totals add, step lists join."""
+    cells: dict[tuple[Any, ...], list[Cell]] = {}
+    for visit in visits:
+        if visit.get("kind", "cell") == "cell":
+            cells.setdefault(tuple(visit.get(name) for name in SETTING), []).append(visit)
+    merged = []
+    for group in cells.values():
+        ok = [visit for visit in group if visit["status"] == "ok"] or group[:1]
+        one = dict(ok[0])
+        for visit in ok[1:]:
+            for key, value in visit.items():
+                if key in ADDITIVE and value is not None and one.get(key) is not None:
+                    one[key] = one[key] + value
+        one["repeats"] = len(ok)
+        merged.append(one)
+    return merged
+
+
+SETTING = ("rows", "layout", "checkpointing", "precision")
+ADDITIVE = {
+    "steps", "micro_batches", "documents", "real_tokens", "slots", "target_tokens", "real_pairs",
+    "slot_pairs", "seconds", "step_seconds", "step_slots", "step_slot_pairs", "input_seconds",
+    "optimizer_seconds", "host_seconds", "allocator_seconds", "communication_seconds",
+    "allocator_retries",
+}  # fmt: skip
+
+
 def fit(cells: Iterable[Cell]) -> StepCost:
     """Find the prices that explain the measured steps of `cells` best.
 
     At least three different sizes are needed: fewer cannot tell a fixed cost from a cost per slot.
     """
     cells = list(cells)
-    sizes = sorted({(c["slots"] / c["steps"], c["micro_batches"] / c["steps"]) for c in cells})
+    sizes = {(c["micro_batches"] / c["steps"], slots) for c in cells for slots in _slots_of(c)}
     if len(sizes) < 3:
         raise ValueError(
             f"{len(sizes)} different step sizes; at least 3 are needed to tell fixed cost from "
@@ -101,7 +129,7 @@ def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray
         side = side_seconds(cell) / steps
         rate = 1 + recompute_share * bool(cell["checkpointing"])
         each = cell.get("step_seconds") or [cell["seconds"] / steps] * steps
-        slots = cell.get("step_slots") or [cell["slots"] / steps] * steps
+        slots = _slots_of(cell)
         pairs = cell.get("step_slot_pairs") or [cell["slot_pairs"] / steps] * steps
         micro = cell["micro_batches"] / steps
         for step_seconds, step_slots, step_pairs in zip(each, slots, pairs, strict=True):
@@ -112,6 +140,10 @@ def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray
     if not seconds:
         raise ValueError("no step is longer than its own input, optimizer and host seconds")
     return np.array(features, dtype=float), np.array(seconds, dtype=float)
+
+
+def _slots_of(cell: Cell) -> list[float]:
+    return cell.get("step_slots") or [cell["slots"] / cell["steps"]] * cell["steps"]
 
 
 def _recompute_share(cells: list[Cell]) -> float:

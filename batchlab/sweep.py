@@ -9,7 +9,7 @@ is written as soon as it ends; a sweep that was killed goes on with the visits t
 
 Words
     cell    one setting: rows, layout, checkpointing, precision
-    visit   one cell in one round; `merge` adds the visits of a cell together
+    visit   one cell in one round; `stepcost.merge` adds the visits of a cell together
     layout  padded (documents in order), bucketed (sorted inside the step), packed (padding-free)
 """
 
@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 
 from batchlab import batches, records
+from batchlab.model import set_checkpointing
 from batchlab.stopwatch import Stopwatch, collect_memory, out_of_memory
 
-__all__ = ["LAYOUTS", "Cell", "grid", "merge", "micro_batches_of", "run", "step_groups"]
+__all__ = ["LAYOUTS", "Cell", "grid", "micro_batches_of", "run", "step_groups"]
 
 LAYOUTS = ("padded", "bucketed", "packed")
 PRECISIONS = ("float32", "bfloat16", "autocast-bfloat16", "autocast-float16")
@@ -150,33 +151,6 @@ def run(
     return done
 
 
-def merge(visits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Add the finished visits of each cell together: totals add, step lists join."""
-    cells: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for visit in visits:
-        if visit.get("kind", "cell") == "cell":
-            cells.setdefault(_visit_key({**visit, "round": 0}), []).append(visit)
-    merged = []
-    for group in cells.values():
-        ok = [visit for visit in group if visit["status"] == "ok"] or group[:1]
-        one = dict(ok[0])
-        for visit in ok[1:]:
-            for key, value in visit.items():
-                if key in ADDITIVE and value is not None and one.get(key) is not None:
-                    one[key] = one[key] + value
-        one["repeats"] = len(ok)
-        merged.append(one)
-    return merged
-
-
-ADDITIVE = {
-    "steps", "micro_batches", "documents", "real_tokens", "slots", "target_tokens", "real_pairs",
-    "slot_pairs", "seconds", "step_seconds", "step_slots", "step_slot_pairs", "input_seconds",
-    "optimizer_seconds", "host_seconds", "allocator_seconds", "communication_seconds",
-    "allocator_retries",
-}  # fmt: skip
-
-
 def _visit(
     model: Any, documents: Sequence[Any], groups: Sequence[Sequence[int]], cell: Cell, device: str
 ) -> dict[str, Any]:
@@ -184,9 +158,7 @@ def _visit(
     import torch
 
     model.train()
-    model.gradient_checkpointing_enable(
-        {"use_reentrant": False}
-    ) if cell.checkpointing else model.gradient_checkpointing_disable()
+    set_checkpointing(model, cell.checkpointing)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
     watch = Stopwatch(model, optimizer, device)
     try:

@@ -88,5 +88,14 @@ def test_prices_are_never_negative_and_agree_with_scipy():
 
 
 def test_fewer_than_three_sizes_are_refused_with_what_is_missing():
+    whole = [{k: v for k, v in cell(r).items() if not k.startswith("step_s")} for r in (1, 2)]
     with pytest.raises(ValueError, match="2 different step sizes; at least 3"):
-        stepcost.fit([cell(1), cell(2)])
+        stepcost.fit(whole)
+
+
+def test_visits_of_a_cell_are_added_and_a_lost_one_stands_aside():
+    lost = cell(4) | {"status": "out_of_memory", "steps": 0, "step_seconds": []}
+    (one,) = stepcost.merge([cell(4), lost, cell(4)])
+    assert one["steps"] == 12 and one["repeats"] == 2
+    assert one["seconds"] == pytest.approx(2 * cell(4)["seconds"])
+    assert len(one["step_seconds"]) == len(one["step_slots"]) == 12

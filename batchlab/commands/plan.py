@@ -4,6 +4,7 @@ Nothing is rounded: slots that do not divide are refused, with the nearest that 
 """
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,29 +16,35 @@ MOST_ROWS = 64
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Offer the four factors of a step, or its slots in place of one."""
-    source.add(parser)
-    parser.add_argument("--rows", type=int, default=8, metavar="N", help="per micro-batch (8)")
-    either = parser.add_mutually_exclusive_group()
-    either.add_argument(
-        "--accumulation", type=int, default=4, metavar="N", help="micro-batches per step (4)"
+    """Offer a launch config, or the four factors of a step (or its slots in place of one)."""
+    parser.add_argument(
+        "config",
+        nargs="?",
+        metavar="CONFIG",
+        help="TrainingArguments, DeepSpeed or Megatron settings, .json or .yaml",
     )
+    parser.add_argument("--devices", type=int, metavar="N", help="of the config, if not in it")
+    parser.add_argument("--rows", type=int, metavar="N", help="per micro-batch (default: 8)")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--accumulation", type=int, metavar="N", help="micro-batches (default: 4)")
     either.add_argument("--slots", type=int, metavar="N", help="slots per step, instead")
-    parser.add_argument("--data-parallel", type=int, default=1, metavar="N", help="replicas (1)")
-    parser.add_argument("--length", type=int, default=2048, metavar="N", help="row length (2048)")
+    parser.add_argument("--data-parallel", type=int, metavar="N", help="replicas (default: 1)")
+    parser.add_argument("--length", type=int, metavar="N", help="slots in a row (default: 2048)")
+    parser.add_argument("--data", metavar="DATA", help="documents that fill the step")
 
 
 def run(args: argparse.Namespace) -> Answer:
     """Multiply out one step, split it in other ways, and fill it with the documents."""
-    shape = {"length": args.length, "data_parallel": args.data_parallel}
-    if args.slots is None:
-        step = plan.Plan(args.rows, args.accumulation, args.data_parallel, args.length)
-    else:
-        step = plan.for_slots_per_step(args.slots, rows=args.rows, **shape)
-    most = max(MOST_ROWS, step.rows)
-    ways = plan.splits(step.slots_per_step, most_rows=most, **shape)
+    step, described = _step(args)
+    ways = plan.splits(
+        step.slots_per_step,
+        length=step.length,
+        data_parallel=step.data_parallel,
+        most_rows=max(MOST_ROWS, step.rows),
+    )
     name, tokens = source.lengths_of(args)
     found = {
+        "config": described,
         **vars(step),
         "sequences_per_step": step.sequences_per_step,
         "slots_per_step": step.slots_per_step,
@@ -46,6 +53,27 @@ def run(args: argparse.Namespace) -> Answer:
         "fill": _fill(tokens, step),
     }
     return Answer(found, _text(found))
+
+
+def _step(args: argparse.Namespace) -> tuple[plan.Plan, str | None]:
+    """The step that a config asks for, or the one of the options."""
+    if args.config:
+        for option in ("rows", "accumulation", "slots", "data_parallel"):
+            if getattr(args, option) is not None:
+                word = option.replace("_", "-")
+                raise ValueError(f"--{word} {getattr(args, option)}: the config says that already")
+        launch = plan.from_config(Path(args.config), devices=args.devices, length=args.length)
+        return launch.plan, launch.describe()
+    if args.devices is not None:
+        raise ValueError(f"--devices {args.devices} goes with a config; replicas: --data-parallel")
+    chosen = {
+        name: default if getattr(args, name) is None else getattr(args, name)
+        for name, default in (("rows", 8), ("data_parallel", 1), ("length", 2048))
+    }
+    if args.slots is not None:
+        return plan.for_slots_per_step(args.slots, **chosen), None
+    accumulation = 4 if args.accumulation is None else args.accumulation
+    return plan.Plan(accumulation=accumulation, **chosen), None
 
 
 def _fill(tokens: np.ndarray, step: plan.Plan) -> dict[str, dict[str, float]]:
@@ -94,6 +122,7 @@ def _text(found: dict[str, Any]) -> str:
     ]
     return "\n".join(
         [
+            *([found["config"], ""] if found["config"] else []),
             "One optimizer step: rows x accumulation x data_parallel",
             "",
             f"sequences per step  {found['sequences_per_step']:>12,}   {factors}",

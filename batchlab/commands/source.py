@@ -16,7 +16,10 @@ from batchlab import lengths
 
 __all__ = ["add", "lengths_of"]
 
-LISTS = {"embedded": lengths.embedded, "gsm8k": lengths.gsm8k}
+LISTS = {
+    "embedded": ("standard library", lengths.embedded),
+    "gsm8k": ("GSM8K training problems", lengths.gsm8k),
+}
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -35,19 +38,23 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:
     """Name and lengths of what the words ask for."""
-    if args.file and args.data:
-        raise ValueError(f"two data sets were given: {args.file} and {args.data}; choose one")
-    chosen = args.file or args.data or "embedded"
-    if chosen in LISTS and not args.tokenizer and not Path(chosen).exists():
-        return f"{chosen} documents", LISTS[chosen]()
-    if not args.tokenizer and _holds_lengths(Path(chosen), args.field):
-        return Path(chosen).name, lengths.read(chosen, field=args.field)
+    first, field, tokenizer = (getattr(args, name, None) for name in ("file", "field", "tokenizer"))
+    if first and args.data:
+        raise ValueError(f"two data sets were given: {first} and {args.data}; choose one")
+    chosen = first or args.data or "embedded"
+    if chosen in LISTS and not Path(chosen).exists():
+        if field or tokenizer:
+            raise ValueError(f"--field and --tokenizer go with your own documents, not {chosen}")
+        return LISTS[chosen][0], LISTS[chosen][1]()
+    if not tokenizer and _holds_lengths(Path(chosen), field):
+        return Path(chosen).name, lengths.read(chosen, field=field)
     from batchlab import data
 
-    source = None if chosen == "embedded" else chosen
-    corpus = data.load(source, field=args.field, tokenizer=args.tokenizer)
-    counted = args.tokenizer or "the embedded tokenizer"
-    return f"{corpus.name} (counted with {counted})", lengths.checked(corpus.lengths)
+    corpus = data.load(chosen, field=field, tokenizer=tokenizer)
+    if corpus.tokenizer is None:
+        return corpus.name, lengths.checked(corpus.lengths)
+    counted = f"tokens of {tokenizer}" if tokenizer else "tokens of the embedded tokenizer"
+    return f"{corpus.name} ({counted})", lengths.checked(corpus.lengths)
 
 
 def _holds_lengths(path: Path, field: str | None) -> bool:
