@@ -1,0 +1,120 @@
+"""Say where the time of a larger micro-batch went, cause by cause, and what to change.
+
+Without a file it measures the embedded default first (under two minutes on two cores). With a file
+it reads the records of `batchlab sweep`, or those that `monitor` wrote during your own training.
+`--verify` applies the change with the largest gain and prints predicted against achieved.
+"""
+
+import argparse
+import dataclasses
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from batchlab import doctor, records, report, stepcost, units
+from batchlab.commands import Answer, measuring, plot_option
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Offer the records, the model and data to measure without them, and the proof."""
+    parser.add_argument("records", nargs="?", metavar="RECORDS", help="a .jsonl file of records")
+    measuring.add(parser)
+    parser.add_argument("--verify", action="store_true", help="apply the change and measure it")
+    plot_option(parser)
+
+
+def run(args: argparse.Namespace) -> Answer:
+    """Diagnose, and verify if asked."""
+    if args.records and args.verify:
+        raise ValueError("--verify measures anew: give it --model and --data, not records")
+    setting = None
+    if args.records:
+        read = records.read(args.records)
+        visits, torn = list(read), read.torn
+    else:
+        from batchlab import sweep
+
+        setting, torn = measuring.prepare(args), ""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "doctor.jsonl"
+            visits = measuring.measure(setting, sweep.grid(args.rows), path, args.documents)
+    found = doctor.diagnose(stepcost.merge(visits))
+    data = _as_data(found)
+    text = report.diagnosis_text(found)
+    if torn:
+        text += f"\n\nThe last line of {args.records} was cut off by a kill and is left out."
+    if args.verify and setting is not None:
+        proof = _verify(setting, found, args.documents)
+        data["verified"], text = proof, f"{text}\n\n{_proof_text(proof)}"
+
+    def figure() -> Any:
+        from batchlab import plots
+
+        shares = {p.name: max(0.0, p.share_of(found.step_seconds)) for p in found.parts}
+        return plots.bars(
+            {name: share for name, share in shares.items() if share >= 0.0005},
+            title="Where one step goes",
+            x="share of the step",
+            of_one=True,
+        )
+
+    return Answer(data, text, figure)
+
+
+def _as_data(found: doctor.Diagnosis) -> dict[str, Any]:
+    return {
+        "rows": found.subject["rows"],
+        "layout": found.subject["layout"],
+        "speedup_over_fewest_rows": found.speedup,
+        "step_seconds": found.step_seconds,
+        "parts": [dataclasses.asdict(part) for part in found.parts],
+        "causes": [{**dataclasses.asdict(c), "change": dict(c.change)} for c in found.causes],
+        "larger_is_right": found.larger_is_right,
+        "fit_relative_error": found.cost.relative_error,
+    }
+
+
+def _verify(
+    setting: measuring.Setting, found: doctor.Diagnosis, documents: int
+) -> dict[str, Any] | None:
+    """Measure the subject and the changed cell in turns, in one run."""
+    from batchlab import sweep
+
+    cause = next((cause for cause in found.causes if cause.change), None)
+    if cause is None:
+        return None
+    names = [field.name for field in dataclasses.fields(sweep.Cell)]
+    before = sweep.Cell(**{name: found.subject[name] for name in names})
+    after = dataclasses.replace(before, **cause.change)
+    if documents % after.rows:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "verify.jsonl"
+        visits = measuring.measure(setting, [before, after], path, documents)
+    rates = {
+        (c["rows"], c["layout"], c["checkpointing"]): doctor.useful_rate(c)
+        for c in stepcost.merge(visits)
+    }
+    achieved = (
+        rates[after.rows, after.layout, after.checkpointing]
+        / rates[before.rows, before.layout, before.checkpointing]
+        - 1
+    )
+    return {
+        "cause": cause.name,
+        "change": dict(cause.change),
+        "predicted_gain": cause.gain,
+        "achieved_gain": achieved,
+    }
+
+
+def _proof_text(proof: dict[str, Any] | None) -> str:
+    if proof is None:
+        return "Verified: no cause here has a change that this command can apply by itself."
+    change = ", ".join(f"{name} = {value}" for name, value in proof["change"].items())
+    return (
+        f"Verified with {change}: predicted gain {units.share(proof['predicted_gain'])}, "
+        f"achieved {units.share(proof['achieved_gain'])}."
+    )

@@ -1,0 +1,88 @@
+"""What sweep and doctor share: a model, its data, and cells to measure them in.
+
+    --model, --data, --rows ...  ->  documents, a maker of models, the identity of both
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Setting", "add", "measure", "prepare"]
+
+LONGEST = 768  # tokens of a document in the default sweep, so that it ends in two minutes
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Offer model, data, rows and the number of documents that a step trains."""
+    parser.add_argument("--model", metavar="NAME", help="folder or hub name (default: a small one)")
+    parser.add_argument("--data", metavar="DATA", help="documents (default: the embedded corpus)")
+    parser.add_argument("--field", help="which field holds the text or the token ids")
+    parser.add_argument(
+        "--rows", type=int, nargs="+", default=[1, 2, 4, 8, 16], metavar="N", help="rows to measure"
+    )
+    parser.add_argument(
+        "--documents", type=int, default=16, metavar="N", help="documents per step (default: 16)"
+    )
+
+
+class Setting:
+    """The documents, the maker of models and the names that a sweep writes into its records."""
+
+    def __init__(self, documents: Any, make: Callable[[str, str], Any], identity: dict[str, Any]):
+        self.documents, self.make, self.identity = documents, make, identity
+
+
+def prepare(args: argparse.Namespace) -> Setting:
+    """Load the data and say what the model is; the models themselves are made cell by cell."""
+    import torch
+
+    from batchlab import attention, data, model
+
+    corpus = data.load(args.data, field=args.field)
+    if args.data is None:
+        corpus = corpus.at_most(LONGEST)
+    dtypes = {"bfloat16": torch.bfloat16}
+
+    def make(precision: str, layout: str) -> Any:
+        made = model.load(args.model, dtype=dtypes.get(precision, torch.float32))
+        data.require_vocabulary(corpus, made)
+        return attention.prepare(made)  # one attention for all layouts: no mask is built
+
+    one = make("float32", "padded")
+    parameters = sum(p.numel() for p in one.parameters())
+    name = str(args.model or "small")
+    identity = {
+        "model": {"name": name, "parameters": parameters, "family": one.config.model_type},
+        "model_fingerprint": f"{name}-{one.config.model_type}-{parameters}",
+        "data": corpus.name,
+        "data_fingerprint": corpus.fingerprint,
+    }
+    return Setting(corpus, make, identity)
+
+
+def measure(setting: Setting, cells: list[Any], path: Path, documents: int, **how: Any) -> Any:
+    """Run the sweep with a progress bar on stderr; returns its visits."""
+    from batchlab import sweep
+
+    quiet = not sys.stderr.isatty()
+
+    def progress(text: str) -> None:
+        if not quiet:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    try:
+        return sweep.run(
+            setting.documents,
+            setting.make,
+            cells,
+            path=path,
+            identity=setting.identity,
+            documents_per_step=documents,
+            progress=progress,
+            **({"steps": 3, "rounds": 2} | how),
+        )
+    finally:
+        if not quiet:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
