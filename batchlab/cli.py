@@ -23,6 +23,8 @@ VERBS = {  # verb: its module in batchlab/commands
     "padding": "padding",
     "pack": "pack",
     "plan": "plan",
+    "sweep": "sweep",
+    "doctor": "doctor",
 }
 
 
