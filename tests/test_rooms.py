@@ -42,6 +42,8 @@ ROOMS = {
     "canvas": (set(), {"matplotlib", "IPython"}),
     "pictures": ({"canvas", "packing", "padding", "units"}, {"matplotlib", "numpy"}),
     "plots": ({"canvas", "padding", "pictures", "units"}, {"matplotlib", "numpy"}),
+    "sliders": (set(), {"anywidget", "traitlets"}),
+    "widgets": ({"lengths", "packing", "padding", "plan", "sliders", "units"}, {"numpy"}),
     "cli": ({"commands", "plots"}, set()),  # each verb imports what it calls, inside
 }
 # Heavy libraries behind a door that usually does not need them stay inside functions.
@@ -52,6 +54,7 @@ LAZY = {
     "model": {"torch", "transformers"},
     "attention": {"transformers", "flash_attn"},
     "monitor": {"transformers"},
+    "sliders": {"anywidget", "traitlets"},
 }
 # A door that leads up: opened only when it is called. `plan.from_config` is where people look.
 UPWARD = {("plan", "launch")}

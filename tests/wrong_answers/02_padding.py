@@ -120,6 +120,17 @@ def expected_longest(lengths, rows):
 }
 
 HIDDEN = {
+    "pair-waste": {
+        "one rectangle: the widest of all batches": (
+            """
+def pair_waste(batches):
+    widest = max(max(b) for b in batches)
+    pairs = sum(len(b) for b in batches) * widest**2
+    return 1 - sum(x * x for b in batches for x in b) / pairs
+""",
+            "pair waste of",
+        ),
+    },
     "waste": {
         "skips batches of one row, which 'cannot pad'": (
             """
@@ -175,6 +186,13 @@ def waste(batches):
             pad += max(b) - x
             slots += max(b)
     return pad / slots
+""",
+    },
+    "rows-found": {
+        "searched with the library": """
+def rows_found():
+    slider = (1, 2, 4, 8, 16, 32, 64)
+    return next(n for n in slider if padding.expected_waste(documents, n) > 0.75)
 """,
     },
     "bound": {"from the waste": "def bound():\n    return 1 / (1 - 0.749625)"},
