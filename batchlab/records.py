@@ -7,6 +7,7 @@ that a killed run loses at most the line it was writing; such a torn last line i
 reported by `read`, and never fatal.
 """
 
+import contextlib
 import datetime
 import importlib.metadata
 import json
@@ -17,7 +18,7 @@ import sys
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 __all__ = ["Records", "append", "environment", "read"]
 
@@ -37,6 +38,8 @@ def append(path: str | Path, record: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     line = json.dumps(record, allow_nan=False, default=_plain) + "\n"
     with path.open("ab+") as file:
+        _lock(file)  # until it is closed: a sweep and a monitor may write to one file
+        file.seek(0, os.SEEK_END)
         if file.tell():
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
@@ -57,7 +60,7 @@ def read(source: str | Path) -> Records:
         try:
             record = json.loads(line)
         except json.JSONDecodeError as error:
-            if number == len(lines) or _is_torn(line):
+            if number == len(lines) or _is_torn(line, error):
                 found.torn = line
                 continue
             raise ValueError(f"{name}, line {number}: not JSON ({error.msg})") from None
@@ -128,6 +131,16 @@ def _commit() -> str | None:
     return done.stdout.strip() or None
 
 
+def _lock(file: IO[bytes]) -> None:
+    """Wait until no other process writes to this file; closing it lets the next one in."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: one writer at a time is up to the caller
+        return
+    with contextlib.suppress(OSError):  # some network file systems know no locks
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
 def _text_of(source: str | Path) -> tuple[str, str]:
     path = Path(source)
     try:
@@ -142,9 +155,10 @@ def _text_of(source: str | Path) -> tuple[str, str]:
         raise ValueError(f"{path}: cannot be read ({error})") from None
 
 
-def _is_torn(line: str) -> bool:
+def _is_torn(line: str, error: json.JSONDecodeError) -> bool:
     """A line that a kill cut off begins like a record and never ends."""
-    return line.lstrip().startswith("{") and not line.rstrip().endswith("}")
+    text = line.strip()
+    return text.startswith("{") and (not text.endswith("}") or error.pos >= len(line.rstrip()))
 
 
 def _plain(value: Any) -> Any:

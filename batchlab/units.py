@@ -25,7 +25,7 @@ def share(fraction: float) -> str:
     >>> share(0.6494), share(0.0004)
     ('64.9 %', '0.0 %')
     """
-    return f"{100 * fraction:.1f} %"
+    return f"{100 * fraction:z.1f} %"
 
 
 def size(number_of_bytes: float) -> str:

@@ -35,6 +35,33 @@ def test_a_torn_last_line_is_kept_and_reported_and_the_next_line_stays_whole(tmp
     assert again == [{"rows": 1}, {"rows": 3}] and again.torn == '{"rows": 2, "sec'
 
 
+@pytest.mark.parametrize("cut", range(1, 50))
+def test_a_record_torn_anywhere_is_reported_and_never_fatal(tmp_path, cut):
+    path = tmp_path / "runs.jsonl"
+    whole = json.dumps({"a": {"b": "\u00fc", "c": [1.5, None]}, "d": {"e": {}}, "f": True})
+    path.write_text('{"rows": 1}\n' + whole[:cut])
+    assert cut < len(whole)
+    assert records.read(path) == [{"rows": 1}] and records.read(path).torn == whole[:cut]
+    records.append(path, {"rows": 2})
+    found = records.read(path)
+    assert found == [{"rows": 1}, {"rows": 2}] and found.torn == whole[:cut]
+
+
+def test_writers_at_the_same_time_tear_nothing(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    code = (
+        "import sys; from batchlab import records\n"
+        f"for i in range(40): records.append({str(path)!r}, "
+        "{'by': sys.argv[1], 'i': i, 'x': 'y' * 9000})"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", code, name]) for name in "abc"]
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    found = records.read(path)
+    assert not found.torn and len(found) == 120
+    for name in "abc":
+        assert [record["i"] for record in found if record["by"] == name] == list(range(40))
+
+
 def test_a_broken_line_in_the_middle_that_no_kill_can_leave_is_refused(tmp_path):
     path = tmp_path / "runs.jsonl"
     path.write_text('{"rows": 1}\nnonsense\n{"rows": 2}\n')
