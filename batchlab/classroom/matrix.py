@@ -71,12 +71,20 @@ class Outcome:
         return first.removeprefix("asked").strip()
 
 
+PAGE = """# Wrong answers, and what caught them
+
+Every check of the course is tried on answers that look right. Each must be refused, by a message
+that names the thought behind it. This table is made when the book is built.
+"""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the matrix of one lesson, or of all; --json writes outcomes instead."""
     parser = argparse.ArgumentParser(prog="python -m batchlab.classroom.matrix")
     parser.add_argument("lessons", nargs="*", help="such as 02_padding; none means all")
     parser.add_argument("--root", type=Path, default=Path(), help="folder that holds solutions/")
     parser.add_argument("--json", type=Path, help="file to write the outcomes to")
+    parser.add_argument("--page", action="store_true", help="with the title of a book page")
     options = parser.parse_args(arguments)
     root = options.root.resolve()
     names = options.lessons or sorted(p.parent.name for p in root.glob("solutions/*/*.ipynb"))
@@ -85,6 +93,8 @@ def main(arguments: list[str] | None = None) -> int:
         text = {name: [asdict(one) for one in results] for name, results in found.items()}
         options.json.write_text(json.dumps(text), encoding="utf-8")
     else:
+        if options.page:
+            print(PAGE)
         print("\n\n".join(markdown(name, results) for name, results in found.items()))
     return 0
 
@@ -150,7 +160,9 @@ def markdown(lesson: str, results: list[Outcome]) -> str:
             secret = "hidden inputs: " if one.kind == "hidden" else ""
             row = f"| `{one.answer}` | {_in_cell(one.thought)} | {secret}{_in_cell(where)} |"
             rows.append(row)
-    return "\n".join([f"**{lesson}**", "", *rows])
+    seconds = sum(one.seconds for one in results if one.kind == "solution")
+    head = f"**{lesson}**: the solution ran in {seconds:.0f} s on one thread."
+    return "\n".join([head, "", *rows])
 
 
 def _planned(tries: Bank, answer: str) -> Iterator[tuple[Outcome, str]]:
