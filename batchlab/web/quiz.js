@@ -6,7 +6,7 @@
 
 const STYLE = `
 .bl-quiz fieldset { border: 1px solid currentColor; border-radius: 6px; margin: 0 0 1em; padding: .6em 1em; }
-.bl-quiz legend { font-weight: 600; padding: 0 .4em; }
+.bl-quiz legend { float: none; font-size: 1em; font-weight: 600; line-height: 1.4; margin: 0; padding: 0 .4em; width: auto; }
 .bl-quiz label { display: block; padding: .25em 0; cursor: pointer; }
 .bl-quiz input { margin-right: .6em; }
 .bl-quiz input:focus-visible { outline: 2px solid; outline-offset: 2px; }
