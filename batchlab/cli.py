@@ -70,16 +70,14 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _show(answer: Answer, args: argparse.Namespace) -> None:
-    if args.json:
-        print(json.dumps(answer.data, indent=2, allow_nan=False))
-    else:
-        print(answer.text)
+    """Draw first: a figure that cannot be written leaves no half of an answer behind."""
     if getattr(args, "plot", None):
         from batchlab import plots
 
         assert answer.figure, f"{args.verb} offers --plot and has no figure"
         plots.save(answer.figure(), args.plot)
         print(f"drawn: {args.plot}", file=sys.stderr)
+    print(json.dumps(answer.data, indent=2, allow_nan=False) if args.json else answer.text)
 
 
 def _verb(module: str) -> ModuleType:

@@ -9,7 +9,7 @@ import pytest
 
 from batchlab import lengths as ln
 from batchlab import packing, padding
-from batchlab.cli import main
+from batchlab.cli import VERBS, main
 
 
 def run(capsys, *arguments):
@@ -34,12 +34,14 @@ def documents(tmp_path):
 
 
 def test_padding_prints_the_numbers_of_the_library(capsys):
-    found = as_json(capsys, "padding", "--rows", 16)
+    found = as_json(capsys, "padding", "--rows", 8, 16)
     tokens = ln.embedded()
-    assert found["real_tokens"] == tokens.sum()
-    assert found["expected_waste_by_rows"]["8"] == padding.expected_waste(tokens, 8)
-    sort = padding.measure(tokens, padding.by_length(tokens, 16))
-    assert found["measured"]["fully sorted"]["slots"] == sort.slots
+    assert found["tokens"] == tokens.sum() and found["longest"] == tokens.max()
+    first, second = found["rows"]
+    assert first["expected_waste"] == padding.expected_waste(tokens, 8)
+    assert second["expected_longest"] == padding.expected_longest(tokens, 16)
+    counted = padding.measure(tokens, padding.by_length(tokens, 16))
+    assert second["by_length"] == {"slots": counted.slots, "waste": counted.waste}
 
 
 def test_pack_prints_the_numbers_of_the_library(capsys, documents):
@@ -88,8 +90,14 @@ BAD = {
     "minus.txt": ("-3\n", "line 1: a length is at least 1, got -3"),
     "nan.txt": ("nan\n", "line 1: 'nan' is no integer"),
     "torn.jsonl": ('{"length": 3}\n{"length": \n', "line 2: not JSON"),
-    "other.jsonl": ('{"size": 3}\n', "no field 'text'; the fields are size"),
+    "other.jsonl": (
+        '{"size": 3}\n',
+        "no field length or input_ids; the fields are size; choose one with --field",
+    ),
     "mixed.jsonl": ('{"length": 3}\n{"size": 4}\n', "line 2: no field length or input_ids"),
+    "nan.jsonl": ('{"length": NaN}\n', "line 1: a length is an integer, got nan"),
+    "latin.txt": (b"12\n\xff\n", "cannot be read"),
+    "shape.json": ('{"length": 3}', "a JSON list is needed, got dict"),
     "float.jsonl": ('{"length": 2.5}\n', "line 1: a length is an integer, got 2.5"),
     "bad.npy": ("not numpy", "not a plain .npy array"),
     "what.bin": ("x", "documents are read from"),
@@ -101,7 +109,7 @@ BAD = {
 def test_a_bad_file_gets_one_clear_line_and_exit_code_1(capsys, tmp_path, name, verb):
     content, message = BAD[name]
     if content is not None:
-        (tmp_path / name).write_text(content)
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     code, out, err = run(capsys, verb, tmp_path / name)
     assert (code, out) == (1, "")
     assert err.startswith("batchlab: ") and err.count("\n") == 1
@@ -113,26 +121,98 @@ def test_a_bad_file_gets_one_clear_line_and_exit_code_1(capsys, tmp_path, name, 
     [
         (["padding", "--rows", "0"], "at least 1 row, got 0"),
         (["pack", "--row-length", "0"], "at least 1 slot, got 0"),
-        (["pack", "--too-long", "refuse"], "3,121 tokens, a row has 2,048"),
-        (["pack", "--method", "tetris"], "unknown packing method 'tetris'"),
+        (
+            ["pack", "--too-long", "refuse"],
+            "tokens, a row has 2,048 slots (7 documents are too long)",
+        ),
+        (["padding", "--rows", "9999"], "between 1 and the 6,015 documents, got 9,999"),
+        (["padding", "--window", "0"], "at least 1 batch, got 0"),
+        (["padding", "gsm8k", "--data", "x.txt"], "two data sets were given"),
+        (["padding", "--field", "text"], "go with your own documents"),
+        (["padding", "--plot", "x.bmp"], "figures are written as .png, .svg, .pdf"),
+        (["plan", "--data-parallel", "-2"], "data_parallel must be a whole number"),
+        (["plan", "--devices", "8"], "goes with a config"),
         (["plan", "--rows", "0"], "rows must be a whole number of at least 1, got 0"),
         (["plan", "--slots", "1000", "--length", "64"], "the nearest are 512 and 1,024"),
         (["plan", "missing.json"], "no such config file"),
     ],
 )
 def test_a_bad_number_gets_one_clear_line(capsys, arguments, message):
-    code, _, err = run(capsys, *arguments)
-    assert code == 1 and message in err and err.count("\n") == 1
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (1, "") and message in err and err.count("\n") == 1
 
 
-def test_a_usage_error_is_2_and_a_closed_pipe_is_quiet(tmp_path):
-    batchlab = [sys.executable, "-m", "batchlab.cli"]
-    assert subprocess.run([*batchlab, "tetris"], capture_output=True).returncode == 2
+@pytest.mark.parametrize(
+    "words",
+    [["tetris"], ["padding", "--rows", "nan"], ["pack", "--method", "tetris"],
+     ["plan", "--slots", "8", "--accumulation", "2"], []],
+)  # fmt: skip
+def test_a_usage_error_is_2(capsys, words):
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert stopped.value.code == 2 and "usage: batchlab" in capsys.readouterr().err
+
+
+def test_a_config_and_an_option_that_contradict_each_other_are_refused(capsys, tmp_path):
+    path = tmp_path / "ds.json"
+    path.write_text('{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 4}')
+    code, _, err = run(capsys, "plan", path, "--devices", 2, "--rows", 8)
+    assert code == 1 and "--rows 8: the config says that already" in err
+
+
+def test_what_packing_did_to_long_documents_is_never_silent(capsys):
+    for policy, said in (("split", "cut into pieces"), ("drop", "dropped"),
+                         ("truncate", "truncated, ")):  # fmt: skip
+        _, out, _ = run(capsys, "pack", "--too-long", policy)
+        assert f"7 documents longer than a row: {said}" in out
+    assert "longer than a row" not in run(capsys, "pack", "--row-length", 4096)[1]
+
+
+def test_every_split_of_the_plan_sees_the_same_slots(capsys):
+    found = as_json(capsys, "plan", "--slots", 2**20, "--data-parallel", 4)
+    assert len(found["splits"]) > 3
+    for way in found["splits"]:
+        assert way["rows"] * way["accumulation"] * 4 * 2048 == 2**20
+
+
+def test_every_verb_explains_itself_and_offers_json(capsys):
+    for verb in VERBS:
+        with pytest.raises(SystemExit) as stopped:
+            main([verb, "--help"])
+        assert stopped.value.code == 0 and "--json" in capsys.readouterr().out
+
+
+def test_an_unreadable_figure_path_is_one_line(capsys, tmp_path):
+    path = tmp_path / "missing" / "x.png"
+    code, _, err = run(capsys, "padding", "gsm8k", "--rows", 2, "--plot", path)
+    assert code == 1 and err == f"batchlab: {path}: No such file or directory\n"
+
+
+def test_ctrl_c_is_quiet(capsys, monkeypatch):
+    def interrupted(args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("batchlab.commands.padding.run", interrupted)
+    assert run(capsys, "padding") == (130, "", "")
+
+
+def test_a_closed_pipe_is_quiet(tmp_path):
     np.save(tmp_path / "n.npy", ln.gsm8k())
     piped = subprocess.run(
-        f"{sys.executable} -m batchlab.cli padding {tmp_path}/n.npy | head -1",
+        f"{sys.executable} -m batchlab.cli padding {tmp_path}/n.npy --json | head -1",
         shell=True,
         capture_output=True,
         text=True,
     )
-    assert piped.returncode == 0 and piped.stderr == "" and "7,473" in piped.stdout
+    assert (piped.returncode, piped.stdout, piped.stderr) == (0, "{\n", "")
+
+
+@pytest.mark.parametrize("verb", ["padding", "pack", "plan"])
+def test_lists_of_lengths_never_load_torch_or_a_tokenizer(verb):
+    code = (
+        f"import sys; from batchlab.cli import main; main([{verb!r}, '--json']); "
+        "heavy = {'torch', 'transformers', 'datasets', 'tokenizers', 'matplotlib'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

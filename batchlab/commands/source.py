@@ -47,7 +47,7 @@ def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:
             raise ValueError(f"--field and --tokenizer go with your own documents, not {chosen}")
         return LISTS[chosen][0], LISTS[chosen][1]()
     if not tokenizer and _holds_lengths(Path(chosen), field):
-        return Path(chosen).name, lengths.read(chosen, field=field)
+        return Path(chosen).name, _read(chosen, field)
     from batchlab import data
 
     corpus = data.load(chosen, field=field, tokenizer=tokenizer)
@@ -55,6 +55,14 @@ def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:
         return corpus.name, lengths.checked(corpus.lengths)
     counted = f"tokens of {tokenizer}" if tokenizer else "tokens of the embedded tokenizer"
     return f"{corpus.name} ({counted})", lengths.checked(corpus.lengths)
+
+
+def _read(path: str, field: str | None) -> np.ndarray:
+    try:
+        return lengths.read(path, field=field)
+    except ValueError as error:
+        hint = "" if field or "the fields are" not in str(error) else "; choose one with --field"
+        raise ValueError(f"{error}{hint}") from None
 
 
 def _holds_lengths(path: Path, field: str | None) -> bool:
