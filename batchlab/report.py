@@ -14,8 +14,10 @@ from batchlab.padding import Padding
 __all__ = ["diagnosis_text", "padding_rows", "table"]
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def table(headers: Sequence[str], rows: Sequence[Sequence[Any]], *, align: str = "") -> str:
     """Align columns: a column whose entries all begin with a digit, sign or dash stands right.
+
+    `align` says otherwise, with one letter a column: l for left, r for right.
 
     >>> print(table(["rows", "waste"], [[8, "64.9 %"], [16, "72.5 %"]]))
     rows   waste
@@ -28,7 +30,11 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
         if len(row) != len(headers):
             raise ValueError(f"row {number} has {len(row)} entries for {len(headers)} headers")
     widths = [max(len(row[i]) for row in [list(headers), *texts]) for i in range(len(headers))]
-    right = [all(_is_number(row[i]) for row in texts) and bool(texts) for i in range(len(headers))]
+    if align and (len(align) != len(headers) or set(align) - {"l", "r"}):
+        raise ValueError(f"align needs l or r for each of {len(headers)} columns, got {align!r}")
+    right = [letter == "r" for letter in align] or [
+        all(_is_number(row[i]) for row in texts) and bool(texts) for i in range(len(headers))
+    ]
     lines = [list(headers), ["-" * width for width in widths], *texts]
     return "\n".join(
         "  ".join(

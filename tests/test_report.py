@@ -17,6 +17,13 @@ def test_numbers_stand_right_and_words_left():
     ]
 
 
+def test_columns_stand_where_align_says():
+    lines = report.table(["way", "slots"], [["in order", 12], ["sorted", 1]], align="rl")
+    assert lines.splitlines()[2:] == ["in order  12", "  sorted  1"]
+    with pytest.raises(ValueError, match="l or r for each of 2 columns, got 'rx'"):
+        report.table(["way", "slots"], [], align="rx")
+
+
 def test_a_row_that_does_not_match_its_headers_is_refused():
     with pytest.raises(ValueError, match="row 0 has 1 entries for 2 headers"):
         report.table(["a", "b"], [[1]])
