@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,6 +95,11 @@ def test_the_overview_compares_the_same_documents_and_its_bars_are_their_slots()
     slots = packing.pack(kept, 2048).slots
     assert round(widths(packed).sum() * 1e6) == slots
     assert f"packed: {slots:,} slots" in figure.batchlab_alt
+
+
+def test_the_readme_says_in_words_what_its_figure_shows():
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    assert f'alt="{plots.overview(ln.embedded()).batchlab_alt}"' in readme
 
 
 def test_the_curve_of_waste_is_the_exact_expectation():
