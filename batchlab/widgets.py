@@ -58,7 +58,7 @@ def padding_explorer(
             "rows": [[(REAL, n), *([(PAD, width - n)] if n < width else [])] for n in drawn],
             "alt": f"A micro-batch of {rows} rows, {width:,} slots wide: {real:,} of "
             f"{rows * width:,} slots hold real tokens, the rest is padding.",
-            "note": f"Drawn: a typical micro-batch, {len(drawn)} rows x {width:,} slots. "
+            "note": f"Drawn: a typical micro-batch, rows x width = {len(drawn)} x {width:,} slots. "
             "Hatched slots are padding.",
         }
 

@@ -17,8 +17,9 @@ const STYLE = `
 .bl-explorer output { font-variant-numeric: tabular-nums; font-weight: 600; }
 .bl-explorer dl { display: flex; flex-wrap: wrap; gap: .3em 1.8em; margin: .7em 0; }
 .bl-explorer dl div { min-width: 6em; }
-.bl-explorer dt { font-size: .85em; opacity: .8; font-weight: 400; margin: 0; }
-.bl-explorer dd { margin: 0; font-size: 1.15em; font-weight: 600; font-variant-numeric: tabular-nums; }
+.bl-explorer dl dt, .bl-explorer dl dd { display: block; float: none; width: auto; padding: 0; } /* Lab and themes float them */
+.bl-explorer dl dt { font-size: .85em; opacity: .8; font-weight: 400; margin: 0; }
+.bl-explorer dl dd { margin: 0; font-size: 1.15em; font-weight: 600; font-variant-numeric: tabular-nums; }
 .bl-explorer svg { display: block; width: 100%; height: auto; }
 .bl-explorer .bl-note { margin: .3em 0 0; font-size: .9em; opacity: .85; min-height: 1.4em; }
 .bl-explorer .bl-status { margin: .5em 0 0; font-weight: 600; min-height: 1.4em; }
