@@ -59,9 +59,7 @@ def run(args: argparse.Namespace) -> Answer:
     def figure() -> Any:
         from batchlab import plots
 
-        shown = np.linspace(0, packed.row_count - 1, min(16, packed.row_count)).astype(int)
-        rows = [packed.piece_lengths[packed.rows[number]].tolist() for number in shown]
-        return plots.packed_rows(rows, packed.row_length)
+        return plots.packing_rows(packed)
 
     return Answer(found, _text(found), figure)
 

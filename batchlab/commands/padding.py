@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> Answer:
         from batchlab import plots
 
         points = {line["rows"]: line["windows"]["waste"] for line in found["rows"]}
-        return plots.waste_by_rows(tokens, rows_list, measured=points)
+        return plots.waste_by_rows(tokens, rows_list, measured={"sorted in windows": points})
 
     return Answer(found, _text(found), figure)
 
