@@ -39,7 +39,10 @@ class Watch:
         self._hook = model.register_forward_pre_hook(self._forward, with_kwargs=True)
         self._input_seconds = 0.0
         self._began = self._now()
-        self._clear()
+        self._steps: list[tuple[float, float, list[tuple[int, int]], list[Any]]] = []
+        self._shapes: list[tuple[int, int]] = []
+        self._real: list[Any] = []
+        self._written = False
 
     def __call__(self, loader: Iterable[Any]) -> Iterator[Any]:
         """Pass the loader's batches through, and time how long each is waited for."""
@@ -77,12 +80,6 @@ class Watch:
     def close(self) -> None:
         self._hook.remove()
         self.write()
-
-    def _clear(self) -> None:
-        self._steps: list[tuple[float, float, list[tuple[int, int]], list[Any]]] = []
-        self._shapes: list[tuple[int, int]] = []
-        self._real: list[Any] = []
-        self._written = False
 
     def _forward(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if not self.model.training:

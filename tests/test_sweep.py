@@ -25,7 +25,7 @@ def make_model(precision, layout):
 
 
 def run(path, cells=None, **options):
-    cells = cells or sweep.grid([2, 4, 8], ["padded"]) + [sweep.Cell(4, "packed")]
+    cells = cells or [*sweep.grid([2, 4, 8], ["padded"]), sweep.Cell(4, "packed")]
     settings = {"documents_per_step": 8, "steps": 2, "rounds": 2} | options
     return sweep.run(DOCUMENTS, make_model, cells, path=path, identity=IDENTITY, **settings)
 

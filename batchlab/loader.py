@@ -1,0 +1,170 @@
+"""Feed micro-batches from worker processes, and resume at the very next one after a kill.
+
+    documents, batches of document numbers  ->  micro-batches, and a position that can be saved
+
+Which documents share a batch is decided before (`padding`, `buckets`, `packing`); a loader builds
+their tensors ahead of time and never changes what a step sees. The position counts micro-batches
+that were handed out, not those that workers have prepared.
+"""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+from batchlab import batches as tensors
+from batchlab import streaming
+from batchlab.batches import MicroBatch
+
+__all__ = ["Loader", "stream"]
+
+Build = Callable[[Sequence[Any], Any], MicroBatch]
+
+
+class Loader:
+    """Iterate over micro-batches; `state()` and `resume(state)` hold the position.
+
+    build        makes one micro-batch of (documents, numbers); `batches.padded` by default
+    workers      processes that build ahead; 0 builds in this one
+    prefetch     micro-batches that each worker keeps ready: the bound of what is held
+    rank, ranks  this process takes every `ranks`-th batch, so no document is seen twice
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[Any],
+        batches: Sequence[Any],
+        *,
+        build: Build = tensors.padded,
+        workers: int = 0,
+        prefetch: int = 2,
+        rank: int = 0,
+        ranks: int = 1,
+    ) -> None:
+        if not 0 <= rank < ranks:
+            raise ValueError(f"rank must lie between 0 and {ranks - 1}, got {rank}")
+        if workers < 0 or prefetch < 1:
+            raise ValueError(f"workers >= 0 and prefetch >= 1 needed, got {workers}, {prefetch}")
+        if len(batches) % ranks:
+            raise ValueError(
+                f"{len(batches):,} batches do not divide over {ranks} ranks: the last step would "
+                "leave a rank waiting for ever (drop or add batches, see buckets.balance)"
+            )
+        self.documents, self.batches = documents, list(batches[rank::ranks])
+        self.build, self.workers, self.prefetch = build, workers, prefetch
+        self.fingerprint = _fingerprint(documents, self.batches)
+        self.position = 0
+
+    def __len__(self) -> int:
+        """Micro-batches that are left."""
+        return len(self.batches) - self.position
+
+    def __iter__(self) -> Iterator[MicroBatch]:
+        more = {"prefetch_factor": self.prefetch, "persistent_workers": False}
+        ready = DataLoader(
+            _Built(self.documents, self.batches, self.build),
+            batch_size=None,  # each item is a whole micro-batch already
+            sampler=range(self.position, len(self.batches)),
+            num_workers=self.workers,
+            pin_memory=torch.cuda.is_available(),
+            **(more if self.workers else {}),
+        )
+        for micro_batch in ready:
+            self.position += 1  # before it is used: a kill after this step must not repeat it
+            yield micro_batch
+
+    def state(self) -> dict[str, Any]:
+        """The position as plain data, for a checkpoint: save it with the model it belongs to."""
+        return {"position": self.position, "fingerprint": self.fingerprint}
+
+    def resume(self, state: dict[str, Any]) -> "Loader":
+        """Go on after the last micro-batch that was handed out; other data is refused."""
+        if state.get("fingerprint") != self.fingerprint:
+            raise ValueError(
+                f"this position belongs to other data or batches (fingerprint "
+                f"{state.get('fingerprint')}, here {self.fingerprint})"
+            )
+        position = state["position"]
+        if not 0 <= position <= len(self.batches):
+            raise ValueError(f"position {position} lies outside 0..{len(self.batches)}")
+        self.position = position
+        return self
+
+    def save(self, path: str | Path) -> None:
+        """Write the state to a file, whole or not at all."""
+        path = Path(path)
+        unfinished = path.with_name(path.name + ".part")
+        unfinished.write_text(json.dumps(self.state()))
+        unfinished.replace(path)
+
+    def resume_from(self, path: str | Path) -> "Loader":
+        """Go on at a saved state; a missing file means the beginning."""
+        path = Path(path)
+        if not path.exists():
+            return self
+        try:
+            return self.resume(json.loads(path.read_text()))
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path}: not a saved position ({error})") from None
+
+
+def stream(
+    documents: Iterable[Any],
+    row_length: int,
+    rows: int,
+    *,
+    buffer: int = 4096,
+    skip: int = 0,
+) -> Iterator[MicroBatch]:
+    """Packed micro-batches of `rows` rows from a stream, holding `buffer` documents at most.
+
+    The last micro-batch may have fewer rows. `skip` passes over micro-batches that an earlier run
+    has used: the stream is read again, but no tensor is built for them.
+    """
+    if rows < 1 or skip < 0:
+        raise ValueError(f"rows >= 1 and skip >= 0 needed, got {rows}, {skip}")
+    held: dict[int, Any] = {}
+
+    def lengths() -> Iterator[int]:
+        for number, document in enumerate(documents):
+            held[number] = document
+            yield len(document["input_ids"] if hasattr(document, "keys") else document)
+
+    packed = streaming.rows_of_stream(lengths(), row_length, buffer=buffer)
+    for at in itertools.count():
+        group = list(itertools.islice(packed, rows))
+        if not group:
+            return
+        inside = {number: held.pop(number) for row in group for number in row}
+        if at >= skip:
+            yield tensors.packed(inside, group, row_length)  # type: ignore[arg-type]
+
+
+class _Built(Dataset[MicroBatch]):
+    """Micro-batch i, built where it is asked for: in a worker."""
+
+    def __init__(self, documents: Sequence[Any], batches: list[Any], build: Build) -> None:
+        self.documents, self.batches, self.build = documents, batches, build
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+    def __getitem__(self, number: int) -> MicroBatch:
+        return self.build(self.documents, self.batches[number])
+
+
+def _fingerprint(documents: Sequence[Any], batches: list[Any]) -> str:
+    """Equal for the same documents in the same batches."""
+    own = getattr(documents, "fingerprint", None) or getattr(documents, "_fingerprint", None)
+    digest = hashlib.sha256(str(own or len(documents)).encode())
+    digest.update(json.dumps(batches, default=_plain).encode())
+    return digest.hexdigest()[:16]
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist()

@@ -1,0 +1,135 @@
+"""A loader hands out what it was given, in order, from any number of workers, and resumes."""
+
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from batchlab import batches, buckets, loader, packing
+from batchlab.loader import Loader
+
+DOCUMENTS = [[1 + (7 * i + j) % 30 for j in range(1 + i % 13)] for i in range(40)]
+ORDER = [list(range(i, i + 4)) for i in range(0, 40, 4)]
+
+
+def seen(micro_batches):
+    return [batch["input_ids"].tolist() for batch in micro_batches]
+
+
+WHOLE = seen(batches.padded(DOCUMENTS, numbers) for numbers in ORDER)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_micro_batches_come_in_order_whatever_builds_them(workers):
+    assert seen(Loader(DOCUMENTS, ORDER, workers=workers, prefetch=3)) == WHOLE
+
+
+def test_packed_rows_are_built_by_workers_too():
+    found = packing.pack([len(d) for d in DOCUMENTS], 16)
+    rows = [[row.tolist()] for row in found.rows]
+    build = functools.partial(batches.packed, row_length=16)
+    for one in Loader(DOCUMENTS, rows, build=build):
+        assert one["input_ids"].shape == (1, 16) and "cu_seqlens" in one
+
+
+def test_a_position_resumes_at_the_very_next_micro_batch():
+    first = Loader(DOCUMENTS, ORDER, workers=2)
+    taken = iter(first)
+    before = seen(next(taken) for _ in range(3))
+    state = json.loads(json.dumps(first.state()))
+    del taken
+    assert before + seen(Loader(DOCUMENTS, ORDER).resume(state)) == WHOLE
+    assert len(Loader(DOCUMENTS, ORDER).resume(state)) == 7
+
+
+def test_a_killed_loader_loses_and_repeats_nothing(tmp_path):
+    log, place = tmp_path / "log", tmp_path / "place.json"
+    code = (
+        "import time\nfrom tests.test_loader import *\n"
+        f"from pathlib import Path\nlog, place = Path({str(log)!r}), Path({str(place)!r})\n"
+        "one = Loader(DOCUMENTS, ORDER, workers=1).resume_from(place)\n"
+        "for batch in one:\n"
+        "    one.save(place)\n"
+        "    line = json.dumps(batch['input_ids'].tolist())\n"
+        "    with log.open('a') as file: file.write(line + '\\n')\n"
+        "    if len(one) == 4: time.sleep(60)\n"
+    )
+    root = Path(__file__).parent.parent
+    running = subprocess.Popen([sys.executable, "-c", code], cwd=root, start_new_session=True)
+    while not log.exists() or len(log.read_text().splitlines()) < 6:
+        time.sleep(0.05)
+        assert running.poll() is None
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    rest = seen(Loader(DOCUMENTS, ORDER).resume_from(place))
+    assert [json.loads(line) for line in log.read_text().splitlines()] + rest == WHOLE
+
+
+def test_ranks_share_the_batches_without_a_document_twice():
+    parts = [Loader(DOCUMENTS, ORDER, rank=rank, ranks=2) for rank in range(2)]
+    assert [len(part) for part in parts] == [5, 5]
+    numbers = sorted(i for part in parts for batch in part.batches for i in batch)
+    assert numbers == list(range(40))
+    with pytest.raises(ValueError, match="10 batches do not divide over 3 ranks"):
+        Loader(DOCUMENTS, ORDER, rank=0, ranks=3)
+
+
+def test_another_data_set_or_order_is_refused(tmp_path):
+    state = Loader(DOCUMENTS, ORDER).state()
+    other = buckets.by_token_budget([len(d) for d in DOCUMENTS], 64)
+    with pytest.raises(ValueError, match="belongs to other data"):
+        Loader(DOCUMENTS, other).resume(state)
+    with pytest.raises(ValueError, match="position 99 lies outside"):
+        Loader(DOCUMENTS, ORDER).resume(state | {"position": 99})
+    (tmp_path / "torn.json").write_text('{"posi')
+    with pytest.raises(ValueError, match="not a saved position"):
+        Loader(DOCUMENTS, ORDER).resume_from(tmp_path / "torn.json")
+
+
+def test_a_stream_is_packed_in_bounded_memory_and_can_skip():
+    alive = 0
+
+    def documents():
+        nonlocal alive
+        for document in DOCUMENTS * 5:
+            alive += 1
+            yield document
+
+    whole = list(loader.stream(documents(), 32, rows=2, buffer=8))
+    real = sum(int((one["labels"] != -100).sum()) for one in whole)
+    assert real == 5 * sum(len(d) - 1 for d in DOCUMENTS), "every token but the first of each"
+    rest = list(loader.stream(DOCUMENTS * 5, 32, rows=2, buffer=8, skip=3))
+    assert seen(rest) == seen(whole[3:])
+    alive = 0
+    next(loader.stream(documents(), 32, rows=2, buffer=8))
+    assert alive <= 16, "a first micro-batch needs no more than two buffers"
+
+
+def test_an_iterable_dataset_streams():
+    from datasets import Dataset
+
+    rows = Dataset.from_dict({"input_ids": DOCUMENTS}).to_iterable_dataset()
+    found = list(loader.stream(rows, 32, rows=2, buffer=8))
+    plain = list(loader.stream(DOCUMENTS, 32, rows=2, buffer=8))
+    assert all(torch.equal(a["labels"], b["labels"]) for a, b in zip(found, plain, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Loader(DOCUMENTS, ORDER, rank=2, ranks=2), "rank must lie between 0 and 1"),
+        (lambda: Loader(DOCUMENTS, ORDER, prefetch=0), "prefetch >= 1"),
+        (lambda: list(loader.stream(DOCUMENTS, 32, rows=0)), "rows >= 1"),
+        (lambda: list(loader.stream([[1] * 40], 32, rows=1)), "document 0 has 40 tokens"),
+    ],
+)
+def test_bad_settings_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
