@@ -2,71 +2,78 @@
 
     q, k, v of all documents, where each begins  ->  output, through the best backend present
 
-Every document attends to itself only, causally. Backends, best first:
+Every document attends to itself only. Which backends there are, and which of them run here, is
+the subject of `backends`; `register()` makes the function an attention of transformers.
 
-    flash   the package flash-attn: CUDA, fp16 or bf16
-    torch   torch.nn.attention.varlen (torch >= 2.10): CUDA of capability 8.0 or newer, fp16 or bf16
-    sdpa    one call per document: any device and dtype, and what a T4 or a CPU has
-
-`register()` makes it an attention of transformers. A registered attention receives no mask, so it
-separates the documents itself: by `cu_seq_lens_q` where given, else it takes each row as one
-document (right padding comes after every real token, and causal attention never looks ahead).
+A registered attention receives no mask, so it separates the documents itself: by `cu_seq_lens_q`
+where given (`loop` gives it), else by positions that restart. Rows are padded on the right: that
+comes after every real token, and causal attention never looks ahead.
 
 Shapes, by suffix, in this file
     N  tokens of all documents    H  heads    D  size of a head    B  rows    T  slots of a row
 """
 
-import importlib.util
 import itertools
 import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from batchlab.families import require_packable
+from batchlab.backends import BACKENDS, Borders, missing
+from batchlab.families import VARLEN, require_packable
 
-__all__ = ["BACKENDS", "NAME", "available", "prepare", "register", "varlen"]
+__all__ = ["NAME", "backends", "borders", "prepare", "register", "varlen"]
 
-BACKENDS = ("flash", "torch", "sdpa")
-NAME = "batchlab_varlen"
+NAME = VARLEN
 
 
 def varlen(
     q_NHD: Tensor,
     k_NHD: Tensor,
     v_NHD: Tensor,
-    cu_seqlens: Tensor,
+    cu_seqlens: Tensor | Sequence[int],
     *,
     backend: str = "auto",
+    causal: bool = True,
     scale: float | None = None,
-    max_length: int | None = None,
 ) -> Tensor:
-    """Causal attention inside each document; returns (N, H, D) like `q`.
+    """Attention inside each document; returns (N, H, D) like `q`.
 
-    `cu_seqlens` holds where documents begin, from 0 to N: (documents + 1,) int32. Keys and values
-    may have fewer heads than queries, if they divide them (grouped-query attention).
+    `cu_seqlens` holds where documents begin, from 0 to N: documents + 1 integers. As a tensor on a
+    GPU it is read once, however many layers ask; as integers or on the CPU nothing waits. Keys and
+    values may have fewer heads than queries, if they divide them (grouped-query attention).
+
+    >>> q = k = v = torch.ones(5, 2, 8)
+    >>> varlen(q, k, v, [0, 3, 5]).shape
+    torch.Size([5, 2, 8])
     """
-    _check(q_NHD, k_NHD, v_NHD, cu_seqlens)
-    if backend == "auto":
-        backend = next(name for name in BACKENDS if not _missing(name, q_NHD))
-    elif backend not in BACKENDS:
+    at = borders(cu_seqlens) if isinstance(cu_seqlens, Tensor) else tuple(map(int, cu_seqlens))
+    _check(q_NHD, k_NHD, v_NHD, at)
+    if backend != "auto" and backend not in BACKENDS:
         raise ValueError(f"unknown backend {backend!r}; there are {', '.join(BACKENDS)}")
-    reason = _missing(backend, q_NHD)
-    if reason:
+    if backend == "auto":
+        backend = next(name for name in BACKENDS if not missing(name, q_NHD))
+    elif reason := missing(backend, q_NHD):
         raise ValueError(f"backend {backend} cannot run here: {reason}")
-    if backend == "sdpa":
-        return _one_call_per_document(q_NHD, k_NHD, v_NHD, borders(cu_seqlens), scale)
-    longest = max_length or max(_lengths(borders(cu_seqlens)))
-    run = _flash if backend == "flash" else _torch
-    return run(q_NHD, k_NHD, v_NHD, cu_seqlens.to(q_NHD.device, torch.int32), longest, scale)
+    return BACKENDS[backend](q_NHD, k_NHD, v_NHD, Borders(at), causal=causal, scale=scale)
 
 
-def available(device: str | torch.device, dtype: torch.dtype) -> dict[str, str]:
-    """For each backend, why it cannot run on this device with this dtype; "" if it can."""
-    probe = torch.empty(0, 1, 64, device=device, dtype=dtype)
-    return {name: _missing(name, probe) for name in BACKENDS}
+def backends(
+    device: str | torch.device | None = None, dtype: torch.dtype | None = None, *, size: int = 64
+) -> dict[str, str]:
+    """For each backend, best first, why it cannot run here; "" if it can.
+
+    `size` is that of a head. By default the device is the GPU if there is one, with bf16.
+
+    >>> backends("cpu")["sdpa"], backends("cpu")["torch"]
+    ('', 'it needs CUDA, the tensors are on cpu')
+    """
+    place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    half = torch.bfloat16 if place.type == "cuda" else torch.float32
+    probe = torch.empty(0, 1, size, device=place, dtype=dtype or half)
+    return {name: missing(name, probe) for name in BACKENDS}
 
 
 def register() -> str:
@@ -88,10 +95,13 @@ def prepare(model: nn.Module) -> nn.Module:
 
 def _no_mask(*_: Any, attention_mask: Tensor | None = None, **__: Any) -> None:
     """transformers asks for a mask; documents are separated without one."""
-    if attention_mask is not None and attention_mask.device.type == "cpu":
-        starts = attention_mask[:, 0] if attention_mask.ndim == 2 else torch.ones(1)
-        if not bool(starts.all()):
-            raise ValueError("left padding is refused by batchlab_varlen: pad rows on the right")
+    if attention_mask is not None and attention_mask.ndim == 2:
+        right = attention_mask.bool()
+        if not bool(right[:, 0].all() & (right[:, 1:] <= right[:, :-1]).all()):
+            raise ValueError(f"left padding is refused by {NAME}: pad rows on the right")
+
+
+_ELSEWHERE = ("sliding_window", "softcap", "s_aux", "position_bias")
 
 
 def _as_transformers_calls_it(
@@ -102,109 +112,68 @@ def _as_transformers_calls_it(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    cu_seq_lens_q: Tensor | None = None,
-    max_length_q: int | None = None,
-    **_: Any,
+    cu_seq_lens_q: Tensor | Sequence[int] | None = None,
+    position_ids: Tensor | None = None,
+    **others: Any,
 ) -> tuple[Tensor, None]:
     """The signature of an attention function of transformers."""
-    if dropout:
-        raise ValueError(f"batchlab_varlen has no dropout, the model asks for {dropout}")
+    require_packable(module)
     rows, heads, slots, size = query_BHTD.shape
-    if key_BHTD.shape[2] != slots:
-        raise ValueError("batchlab_varlen trains, it does not generate: call with use_cache=False")
+    if dropout:
+        raise ValueError(f"{NAME} has no dropout, the model asks for {dropout}")
+    if key_BHTD.shape[2] != slots or not getattr(module, "is_causal", True):
+        raise ValueError(f"{NAME} is causal and trains only: call with use_cache=False")
+    if attention_mask is not None and attention_mask.numel():
+        raise ValueError(f"{NAME} reads no mask, got one of {tuple(attention_mask.shape)}")
+    if asked := [name for name in _ELSEWHERE if others.get(name) is not None]:
+        raise ValueError(f"{NAME} has no {', '.join(asked)}, which the model asks for")
     q, k, v = (x.transpose(1, 2).flatten(0, 1) for x in (query_BHTD, key_BHTD, value_BHTD))
     if cu_seq_lens_q is None:
-        cu_seq_lens_q = torch.arange(0, rows * slots + 1, slots, dtype=torch.int32)
-        max_length_q = slots
-    out_NHD = varlen(q, k, v, cu_seq_lens_q, scale=scaling, max_length=max_length_q)
+        cu_seq_lens_q = _restarts(position_ids, rows, slots)
+    out_NHD = varlen(q, k, v, cu_seq_lens_q, scale=scaling)
     return out_NHD.view(rows, slots, heads, size), None
 
 
-def _one_call_per_document(
-    q_NHD: Tensor, k_NHD: Tensor, v_NHD: Tensor, at: list[int], scale: float | None
-) -> Tensor:
-    grouped = q_NHD.shape[1] != k_NHD.shape[1]
-    parts = []
-    for length, q, k, v in zip(
-        _lengths(at), *(x.split(_lengths(at)) for x in (q_NHD, k_NHD, v_NHD)), strict=True
-    ):
-        if length:
-            q, k, v = (x.transpose(0, 1)[None] for x in (q, k, v))
-            out = F.scaled_dot_product_attention(
-                q, k, v, is_causal=True, scale=scale, enable_gqa=grouped
-            )
-            parts.append(out[0].transpose(0, 1))
-    return torch.cat(parts)
+def _restarts(position_ids: Tensor | None, rows: int, slots: int) -> tuple[int, ...]:
+    """Borders from positions; without any, transformers counts on through each row."""
+    whole_rows = range(0, rows * slots, slots)
+    if position_ids is None:
+        return (*whole_rows, rows * slots)
+    inside = _jumps(position_ids)  # flat, in one row if all rows share their positions
+    if position_ids.shape[0] == 1:
+        inside = tuple(row + jump for row in whole_rows for jump in inside)
+    return (*sorted({*whole_rows, *inside}), rows * slots)
 
 
-def _flash(q: Tensor, k: Tensor, v: Tensor, cu: Tensor, longest: int, scale: Any) -> Tensor:
-    from flash_attn import flash_attn_varlen_func
+class _ReadOnce:
+    """Reads a tensor on the host once, however many layers ask: each read waits for the device."""
 
-    out: Tensor = flash_attn_varlen_func(
-        q, k, v, cu, cu, longest, longest, softmax_scale=scale, causal=True
-    )
-    return out
+    def __init__(self, read: Callable[[Tensor], list[int]]) -> None:
+        self.read = read
+        self.last: tuple[weakref.ref[Tensor], int, tuple[int, ...]] | None = None
 
-
-def _torch(q: Tensor, k: Tensor, v: Tensor, cu: Tensor, longest: int, scale: Any) -> Tensor:
-    from torch.nn.attention.varlen import varlen_attn
-
-    groups = q.shape[1] // k.shape[1]
-    if groups > 1:  # its own grouped-query option came later than 2.10
-        k, v = (x.repeat_interleave(groups, dim=1) for x in (k, v))
-    if scale is not None:  # the default scale is 1 / sqrt(D) in every version
-        q = q * (scale * q.shape[2] ** 0.5)
-    out = varlen_attn(q, k, v, cu, cu, longest, longest, **_causal())
-    return out if isinstance(out, Tensor) else out[0]
+    def __call__(self, tensor: Tensor) -> tuple[int, ...]:
+        last = self.last  # one look: another thread may write
+        version = 0 if tensor.is_inference() else tensor._version
+        if last and last[0]() is tensor and last[1] == version:
+            return last[2]
+        found = tuple(self.read(tensor))
+        self.last = weakref.ref(tensor), version, found
+        return found
 
 
-def _causal() -> dict[str, Any]:
-    """How this version of torch says that attention looks back only."""
-    import inspect
-
-    from torch.nn.attention.varlen import varlen_attn
-
-    if "is_causal" in inspect.signature(varlen_attn).parameters:
-        return {"is_causal": True}
-    return {"window_size": (-1, 0)}
-
-
-_last: tuple[Any, int, list[int]] | None = None
-
-
-def borders(cu_seqlens: Tensor) -> list[int]:
-    """`cu_seqlens` on the host, read once per micro-batch and not once per layer."""
-    global _last
-    if _last and _last[0]() is cu_seqlens and _last[1] == cu_seqlens._version:
-        return _last[2]
-    found: list[int] = cu_seqlens.tolist()
-    _last = weakref.ref(cu_seqlens), cu_seqlens._version, found
+def _find_jumps(positions: Tensor) -> list[int]:
+    starts = torch.ones_like(positions, dtype=torch.bool)
+    starts[:, 1:] = positions.diff(dim=1) != 1
+    found: list[int] = starts.flatten().nonzero().flatten().tolist()
     return found
 
 
-def _lengths(at: list[int]) -> list[int]:
-    return [end - start for start, end in itertools.pairwise(at)]
+borders = _ReadOnce(lambda cu_seqlens: cu_seqlens.tolist())
+_jumps = _ReadOnce(_find_jumps)
 
 
-def _missing(backend: str, q: Tensor) -> str:
-    """Why a backend cannot take this tensor; "" if it can."""
-    if backend == "sdpa":
-        return ""
-    if not q.is_cuda:
-        return f"it needs CUDA, the tensors are on {q.device.type}"
-    if q.dtype not in (torch.float16, torch.bfloat16):
-        return f"it needs float16 or bfloat16, got {q.dtype}"
-    if torch.cuda.get_device_capability(q.device) < (8, 0):
-        return f"it needs compute capability 8.0, {torch.cuda.get_device_name(q.device)} has less"
-    module = "flash_attn" if backend == "flash" else "torch.nn.attention.varlen"
-    try:
-        found = importlib.util.find_spec(module)
-    except ModuleNotFoundError:
-        found = None
-    return "" if found else f"{module} is not installed"
-
-
-def _check(q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor) -> None:
+def _check(q: Tensor, k: Tensor, v: Tensor, at: tuple[int, ...]) -> None:
     if q.ndim != 3 or k.shape != v.shape or q.shape[::2] != k.shape[::2]:
         raise ValueError(
             f"q, k, v must be (tokens, heads, head size), got {tuple(q.shape)}, "
@@ -212,10 +181,8 @@ def _check(q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor) -> None:
         )
     if q.shape[1] % k.shape[1]:
         raise ValueError(f"{q.shape[1]} query heads do not divide over {k.shape[1]} key heads")
-    at = borders(cu_seqlens)
-    if at[:1] != [0] or at[-1] != q.shape[0] or min(_lengths(at), default=-1) < 0:
-        shown = f"{at[:3]} .. {at[-1:]}"
+    if len(at) < 2 or at[0] or at[-1] != len(q) or any(b < a for a, b in itertools.pairwise(at)):
         raise ValueError(
-            f"cu_seqlens must rise from 0 to the {q.shape[0]} tokens without a step back, "
-            f"got {shown}"
+            f"cu_seqlens must rise from 0 to the {len(q)} tokens without a step back, "
+            f"got {list(at[:3])} .. {list(at[-1:])}"
         )

@@ -9,9 +9,10 @@ on across the border of two documents.
 
 from typing import Any
 
-__all__ = ["PACKABLE", "require_packable"]
+__all__ = ["PACKABLE", "VARLEN", "require_packable"]
 
 PACKABLE = ("llama", "qwen2", "qwen3", "mistral", "gpt2")
+VARLEN = "batchlab_varlen"  # how transformers knows batchlab.attention
 
 _REASONS = {
     "gemma2": "soft-capped attention over sliding windows",

@@ -111,7 +111,7 @@ def test_the_borders_are_read_once_per_micro_batch(monkeypatch):
 
 
 def test_backends_say_why_they_are_missing():
-    found = attention.available("cpu", torch.float32)
+    found = attention.backends("cpu", torch.float32)
     assert found["sdpa"] == "" and "CUDA" in found["flash"] and "CUDA" in found["torch"]
 
 

@@ -114,13 +114,16 @@ def test_the_default_cache_would_have_mixed_them(model):
     assert (mixed - right).abs().max() > 1e-3
 
 
-def test_positions_that_run_on_would_have_mixed_them(model):
+def test_positions_that_run_on_are_refused_since_they_would_have_mixed_them(model):
     batch = packed(DOCUMENTS, ROWS, ROW_LENGTH)
     running = {**batch, "position_ids": torch.arange(ROW_LENGTH).expand(2, -1)}
+    inputs = {name: running[name] for name in ("input_ids", "position_ids")}
     with torch.no_grad():
-        mixed = dict(each_alone(loop.logits_of(model, running)))[1]
+        mixed = dict(each_alone(model(**inputs, use_cache=False).logits))[1]
         right = dict(each_alone(loop.logits_of(model, batch)))[1]
     assert (mixed - right).abs().max() > 1e-3
+    with pytest.raises(ValueError, match="position_ids must restart .* disagree at slot 5 of 24"):
+        loop.logits_of(model, running)
 
 
 def test_a_label_across_the_border_would_have_been_another_loss():

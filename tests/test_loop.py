@@ -249,7 +249,10 @@ def test_steps_without_targets_or_micro_batches_are_refused(batch):
 
 def test_a_packed_batch_with_an_attention_mask_is_refused(batch):
     model = bigram()
-    packed = {**batch, "cu_seqlens": torch.tensor([0, 32], dtype=torch.int32)}
+    cu_seqlens = torch.tensor([0, 5, 8, 16, 24, 32], dtype=torch.int32)
+    positions = torch.arange(8).repeat(4, 1)
+    positions[0, 5:] = torch.arange(3)
+    packed = {**batch, "position_ids": positions, "cu_seqlens": cu_seqlens}
     with pytest.raises(ValueError, match=r"no config\.model_type"):
         logits_of(model, packed)
     model.packs_documents = True
