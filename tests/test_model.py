@@ -1,0 +1,57 @@
+"""Models from nothing, a folder, a config, or a name; what cannot be loaded is named."""
+
+import json
+
+import pytest
+import torch
+
+from batchlab import model
+
+
+def test_the_small_model_follows_its_seed_and_leaves_the_global_one_alone():
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    one, same, other = (model.small(64, hidden=16, heads=2, layers=1, seed=s) for s in (1, 1, 2))
+    assert torch.equal(torch.random.get_rng_state(), before)
+    weights = [m.lm_head.weight for m in (one, same, other)]
+    assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
+    assert one.config.model_type == "llama" and one.dtype == torch.float32
+
+
+def test_a_saved_folder_gives_the_same_model_back(tmp_path):
+    one = model.small(64, hidden=16, heads=2, layers=1)
+    one.save_pretrained(tmp_path)
+    back = model.load(tmp_path)
+    assert torch.equal(back.lm_head.weight, one.lm_head.weight)
+    assert model.load(tmp_path, dtype=torch.bfloat16).dtype == torch.bfloat16
+
+
+def test_a_config_alone_gives_its_architecture_with_random_weights(tmp_path):
+    one = model.small(64, hidden=16, heads=2, layers=1)
+    one.config.save_pretrained(tmp_path)
+    for source in (tmp_path, tmp_path / "config.json"):
+        back = model.load(source, seed=3)
+        assert sum(p.numel() for p in back.parameters()) == sum(p.numel() for p in one.parameters())
+        assert torch.equal(back.lm_head.weight, model.load(source, seed=3).lm_head.weight)
+
+
+def test_checkpointing_is_switched_and_seen():
+    one = model.small(64, hidden=16, heads=2, layers=1)
+    assert not model.recomputes(one)
+    model.set_checkpointing(one, True)
+    assert model.recomputes(one)
+    model.set_checkpointing(one, False)
+    assert not model.recomputes(one)
+
+
+def test_folders_that_hold_no_model_are_named(tmp_path):
+    with pytest.raises(ValueError, match=r"no config\.json in this folder"):
+        model.load(tmp_path)
+    with pytest.raises(ValueError, match="no such folder"):
+        model.load(tmp_path / "missing")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "tetris"}))
+    with pytest.raises(ValueError, match="not a model config") as caught:
+        model.load(tmp_path)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="does not divide over 3 heads"):
+        model.small(64, hidden=16, heads=3)
