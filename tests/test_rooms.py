@@ -26,6 +26,7 @@ ROOMS = {
     "streaming": ({"packing"}, {"numpy"}),
     "plan": ({"units", "launch"}, set()),
     "launch": ({"plan"}, {"yaml"}),
+    "memory": ({"plan", "units"}, set()),
     "records": (set(), set()),
     "stepcost": (set(), {"numpy"}),
     "doctor": ({"stepcost"}, set()),
