@@ -1,11 +1,14 @@
 """Variable-length attention: against float64 by hand, with bit-exact walls between documents."""
 
 import math
+import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from batchlab import attention, batches, loop
+from batchlab.backends import BACKENDS, Borders
 from tests.test_batches import DOCUMENTS, ROW_LENGTH, ROWS, each_alone, loss_and_gradient, tiny
 
 LENGTHS = [5, 1, 8]
@@ -96,6 +99,126 @@ def test_a_models_documents_are_bit_exact_walls():
         ]
     assert not torch.equal(found[0][0], found[1][0])
     assert all(torch.equal(found[0][n], found[1][n]) for n in (1, 2, 3))
+
+
+@pytest.mark.parametrize("family", ["llama", "qwen2", "qwen3", "mistral", "gpt2"])
+def test_called_directly_it_separates_documents_by_positions_that_restart(family):
+    """Without the lengths that `loop` hands over: a registered attention gets no mask."""
+    model = attention.prepare(tiny(family))
+    batch = batches.packed(DOCUMENTS, ROWS, ROW_LENGTH)
+    with torch.no_grad():
+        right = loop.logits_of(model, batch)
+        direct = model(
+            input_ids=batch["input_ids"], position_ids=batch["position_ids"], use_cache=False
+        ).logits
+        mixed = model(input_ids=batch["input_ids"], use_cache=False).logits
+    torch.testing.assert_close(direct, right, rtol=0, atol=1e-5)
+    assert (mixed - right)[0, 5:8].abs().max() > 1e-3, "positions that run on are one document"
+
+
+def test_rows_that_share_their_positions_restart_together():
+    found = attention._restarts(torch.tensor([[0, 1, 0, 1]]), rows=2, slots=4)
+    assert found == (0, 2, 4, 6, 8)
+    each = attention._restarts(torch.tensor([[0, 1, 0, 1], [0, 1, 2, 3]]), rows=2, slots=4)
+    assert each == (0, 2, 4, 8)
+
+
+def test_a_model_with_it_waits_for_no_device():
+    """On the meta device any read would raise: transformers included, none stands in the way."""
+    model = attention.prepare(tiny("llama")).to("meta")
+    for batch in (
+        batches.packed(DOCUMENTS, ROWS, ROW_LENGTH),
+        batches.padded(DOCUMENTS, [0, 1, 2]),
+    ):
+        assert loop.logits_of(model, batch).is_meta
+    model.set_attn_implementation("sdpa")  # the proof can fail: its packed mask reads one value
+    with pytest.raises((RuntimeError, NotImplementedError), match="meta"):
+        loop.logits_of(model, batches.packed(DOCUMENTS, ROWS, ROW_LENGTH))
+
+
+def test_attention_that_looks_both_ways():
+    q, k, v = tensors(heads=2)
+    found = attention.varlen(q, k, v, [0, 14], causal=False).double()
+    q, k, v = (x.double() for x in (q, k, v))
+    scores = torch.einsum("qhd,khd->hqk", q, k) / math.sqrt(8)
+    judged = torch.einsum("hqk,khd->qhd", scores.softmax(-1), v)
+    torch.testing.assert_close(found, judged, rtol=1e-5, atol=1e-5)
+
+
+def test_it_runs_where_tensors_keep_no_version():
+    with torch.inference_mode():
+        q, k, v = tensors()
+        assert torch.equal(
+            attention.varlen(q, k, v, CU.clone()), attention.varlen(q, k, v, [0, 5, 6, 14])
+        )
+
+
+def reference(q, k, v, cu, longest, causal, scale):
+    assert cu.dtype == torch.int32 and longest == 8, "what the kernels of a GPU insist on"
+    return BACKENDS["sdpa"](q, k, v, Borders(tuple(cu.tolist())), causal=causal, scale=scale)
+
+
+def varlen_attn_of_2_10(
+    query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, is_causal=False, return_aux=None
+):
+    assert query.shape == key.shape == value.shape, "it had no grouped queries"
+    return reference(query, key, value, cu_seq_q, max_q, is_causal, None)
+
+
+def varlen_attn_of_2_13(
+    query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, *,
+    return_aux=None, scale=None, window_size=(-1, -1), enable_gqa=False,
+):  # fmt: skip
+    assert enable_gqa or query.shape == key.shape
+    return reference(query, key, value, cu_seq_q, max_q, window_size == (-1, 0), scale)
+
+
+def flash_attn_varlen_func(
+    q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k,
+    dropout_p=0.0, softmax_scale=None, causal=False, deterministic=False,
+):  # fmt: skip
+    return reference(q, k, v, cu_seqlens_q, max_seqlen_q, causal, softmax_scale)
+
+
+@pytest.mark.parametrize("scale", [None, 0.1])
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(
+    ("backend", "kernel"),
+    [
+        ("torch", varlen_attn_of_2_10),
+        ("torch", varlen_attn_of_2_13),
+        ("flash", flash_attn_varlen_func),
+    ],
+)
+def test_gpu_kernels_are_asked_for_the_same_attention(monkeypatch, backend, kernel, causal, scale):
+    """Stand-ins with their signatures; the kernels themselves are proved in tests/gpu."""
+    name = "flash_attn" if backend == "flash" else "torch.nn.attention.varlen"
+    function = "flash_attn_varlen_func" if backend == "flash" else "varlen_attn"
+    monkeypatch.setitem(sys.modules, name, SimpleNamespace(**{function: kernel}))
+    q, k, v = tensors(dtype=torch.float64)
+    borders = Borders((0, 5, 6, 14))
+    found = BACKENDS[backend](q, k, v, borders, causal=causal, scale=scale)
+    judged = BACKENDS["sdpa"](q, k, v, borders, causal=causal, scale=scale)
+    torch.testing.assert_close(found, judged, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ({"sliding_window": 4}, "has no sliding_window"),
+        ({"softcap": 30.0}, "has no softcap"),
+        ({"dropout": 0.1}, "no dropout"),
+        ({"attention_mask": torch.ones(1, 1, 3, 3)}, "reads no mask"),
+    ],
+)
+def test_what_the_kernels_do_not_have_is_refused_when_transformers_asks(others, message):
+    module = SimpleNamespace(config=SimpleNamespace(model_type="llama"), is_causal=True)
+    x = torch.ones(1, 2, 3, 8)
+    with pytest.raises(ValueError, match=message):
+        attention._as_transformers_calls_it(module, x, x, x, **{"attention_mask": None, **others})
+    module.config.model_type = "gemma2"
+    with pytest.raises(ValueError, match="soft-capped"):
+        attention._as_transformers_calls_it(module, x, x, x, None)
 
 
 def test_the_borders_are_read_once_per_micro_batch(monkeypatch):
