@@ -127,11 +127,22 @@ def _as_transformers_calls_it(
         raise ValueError(f"{NAME} reads no mask, got one of {tuple(attention_mask.shape)}")
     if asked := [name for name in _ELSEWHERE if others.get(name) is not None]:
         raise ValueError(f"{NAME} has no {', '.join(asked)}, which the model asks for")
-    q, k, v = (x.transpose(1, 2).flatten(0, 1) for x in (query_BHTD, key_BHTD, value_BHTD))
+    dtype = _kernel_dtype(value_BHTD)
+    q, k, v = (
+        x.to(dtype).transpose(1, 2).flatten(0, 1) for x in (query_BHTD, key_BHTD, value_BHTD)
+    )
     if cu_seq_lens_q is None:
         cu_seq_lens_q = _restarts(position_ids, rows, slots)
     out_NHD = varlen(q, k, v, cu_seq_lens_q, scale=scaling)
     return out_NHD.view(rows, slots, heads, size), None
+
+
+def _kernel_dtype(value: Tensor) -> torch.dtype:
+    """One for q, k and v: under autocast, or after norms in float32, q and k are wider than v."""
+    device = value.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        return torch.get_autocast_dtype(device)
+    return value.dtype
 
 
 def _restarts(position_ids: Tensor | None, rows: int, slots: int) -> tuple[int, ...]:
@@ -179,6 +190,8 @@ def _check(q: Tensor, k: Tensor, v: Tensor, at: tuple[int, ...]) -> None:
             f"q, k, v must be (tokens, heads, head size), got {tuple(q.shape)}, "
             f"{tuple(k.shape)}, {tuple(v.shape)}"
         )
+    if not q.dtype == k.dtype == v.dtype:
+        raise ValueError(f"q, k, v must share a dtype, got {q.dtype}, {k.dtype}, {v.dtype}")
     if q.shape[1] % k.shape[1]:
         raise ValueError(f"{q.shape[1]} query heads do not divide over {k.shape[1]} key heads")
     if len(at) < 2 or at[0] or at[-1] != len(q) or any(b < a for a, b in itertools.pairwise(at)):

@@ -9,6 +9,7 @@ import torch
 
 from batchlab import attention, batches, loop
 from batchlab.backends import BACKENDS, Borders
+from tests.attention_theory import exact_and_bound
 from tests.test_batches import DOCUMENTS, ROW_LENGTH, ROWS, each_alone, loss_and_gradient, tiny
 
 LENGTHS = [5, 1, 8]
@@ -36,15 +37,16 @@ def by_hand(q, k, v, scale=None):
 
 
 @pytest.mark.parametrize(("heads", "kv_heads"), [(4, 4), (4, 2), (4, 1)])
-@pytest.mark.parametrize(
-    ("dtype", "tolerance"),  # sums of 8 products: a few ulp of values below 4
-    [(torch.float64, 1e-12), (torch.float32, 1e-5), (torch.bfloat16, 2**-6)],
-)
-def test_values_agree_with_softmax_by_hand(heads, kv_heads, dtype, tolerance):
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_values_agree_with_softmax_by_hand_as_far_as_rounding_allows(heads, kv_heads, dtype):
     q, k, v = tensors(heads, kv_heads, dtype=dtype)
+    exact, bound = exact_and_bound(q, k, v, (0, 5, 6, 14))
+    torch.testing.assert_close(exact, by_hand(q, k, v), rtol=1e-12, atol=1e-12)
     found = attention.varlen(q, k, v, CU)
     assert found.dtype == dtype
-    torch.testing.assert_close(found.double(), by_hand(q, k, v), rtol=tolerance, atol=tolerance)
+    assert ((found.double() - exact).abs() <= bound).all()
+    swapped = attention.varlen(q, k, v.roll(1, dims=0), CU)  # the bound is tight enough to see it
+    assert not ((swapped.double() - exact).abs() <= bound).all()
 
 
 def test_the_scale_is_taken():
@@ -114,6 +116,20 @@ def test_called_directly_it_separates_documents_by_positions_that_restart(family
         mixed = model(input_ids=batch["input_ids"], use_cache=False).logits
     torch.testing.assert_close(direct, right, rtol=0, atol=1e-5)
     assert (mixed - right)[0, 5:8].abs().max() > 1e-3, "positions that run on are one document"
+
+
+def test_under_autocast_the_kernel_gets_one_half_dtype(monkeypatch):
+    model, dtypes = attention.prepare(tiny("llama")), []
+
+    def noting(q, k, v, borders, **how):
+        dtypes.extend([q.dtype, k.dtype, v.dtype])
+        return sdpa(q, k, v, borders, **how)
+
+    sdpa = BACKENDS["sdpa"]
+    monkeypatch.setitem(BACKENDS, "sdpa", noting)
+    with torch.no_grad():
+        loop.logits_of(model, batches.flattened(DOCUMENTS, [0, 1]), autocast=torch.bfloat16)
+    assert set(dtypes) == {torch.bfloat16}
 
 
 def test_rows_that_share_their_positions_restart_together():
@@ -247,10 +263,12 @@ def test_backends_say_why_they_are_missing():
         ({"backend": "magic"}, "unknown backend 'magic'"),
         ({"backend": "flash"}, "needs CUDA"),
         ({"kv": 3}, "4 query heads do not divide over 3"),
+        ({"wide": True}, "must share a dtype, got torch.float64"),
     ],
 )
 def test_bad_calls_are_refused(change, message):
     q, k, v = tensors(kv_heads=change.get("kv", 2))
+    q = q.double() if "wide" in change else q
     with pytest.raises(ValueError, match=message):
         attention.varlen(q, k, v, change.get("cu", CU), backend=change.get("backend", "auto"))
 
