@@ -11,6 +11,7 @@ A MicroBatch is a mapping of tensors that any supported causal language model ta
     cu_seqlens      (documents + 1,) int32 over the flattened B * T slots, only where rows hold
                     several documents; the unused tail of a row is a segment of its own
     max_length      () int32, the longest segment, beside cu_seqlens
+    real_tokens     () int64, the slots that no unused tail takes, beside cu_seqlens
 
 `IGNORE` marks what is not trained: padding, prompts, and the first token of every document (else
 the last token of one document would be trained to predict the first of the next).
@@ -71,6 +72,7 @@ def packed(
     _at_least_one(rows, "a packed batch")
     arrays = _blank((len(rows), row_length), pad_id)
     segments: list[int] = []
+    real_tokens = 0
     for row, numbers in enumerate(rows):
         _at_least_one(numbers, f"row {row}")
         start = 0
@@ -84,10 +86,12 @@ def packed(
             _write(arrays, row, start, ids, labels)
             segments.append(len(ids))
             start += len(ids)
+        real_tokens += start
         if start < row_length:  # the tail attends to itself only
             arrays["position_ids"][row, start:] = np.arange(row_length - start)
             segments.append(row_length - start)
-    return {**_tensors(arrays), **_segments(segments)}
+    real = {"real_tokens": torch.tensor(real_tokens)}
+    return {**_tensors(arrays), **_segments(segments), **real}
 
 
 def flattened(documents: Sequence[Any], row: Sequence[int]) -> MicroBatch:

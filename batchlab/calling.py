@@ -31,7 +31,7 @@ IGNORE = -100  # the label of a position that is not trained; PyTorch's default
 
 MicroBatch = Mapping[str, Tensor]  # see batchlab.batches
 
-_NOT_FOR_THE_MODEL = ("labels", "cu_seqlens", "max_length")
+_NOT_FOR_THE_MODEL = ("labels", "cu_seqlens", "max_length", "real_tokens")
 _BUILD_THEIR_MASK = ("sdpa", "eager", "flex_attention")  # from positions that restart
 
 

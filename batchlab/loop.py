@@ -45,12 +45,18 @@ class StepReport:
     grad_norm: float  # before clipping
     micro_batches: int
     slots: int
+    real_tokens: int  # slots that hold no padding
     skipped: bool = False  # loss or gradient was not finite, so the weights were left alone
 
     @property
     def loss(self) -> float:
         """Nats per target token."""
         return self.loss_sum / self.target_tokens
+
+    @property
+    def waste(self) -> float:
+        """Padding slots / slots."""
+        return 1 - self.real_tokens / self.slots
 
     @property
     def target_share(self) -> float:
@@ -113,7 +119,7 @@ def train_step(
         gradients.hand_over()
         scaler.unscale_(optimizer)
     loss_sum, grad_norm, *counted = _read(total(step_loss), gradients.norm(), counts)
-    target_tokens, micro_batch_count, slots = map(int, counted)
+    target_tokens, micro_batch_count, slots, real_tokens = map(int, counted)
     _require_targets(target_tokens)
     finite = math.isfinite(loss_sum) and math.isfinite(grad_norm)
     if finite:
@@ -125,7 +131,7 @@ def train_step(
     if scaler:
         scaler.update()
     return StepReport(
-        loss_sum, target_tokens, grad_norm, micro_batch_count, slots, skipped=not finite
+        loss_sum, target_tokens, grad_norm, micro_batch_count, slots, real_tokens, not finite
     )
 
 
@@ -194,22 +200,29 @@ def _counts(
     device: torch.device,
     sum_over_processes: Callable[[Tensor], Tensor] | None,
 ) -> Tensor:
-    """Target tokens, micro-batches and slots of the step, counted where the labels are.
+    """Target tokens, micro-batches, slots and real tokens of the step, counted where they are.
 
     0 targets are refused at once where the CPU knows them, else at the end of the step, where
     they are read anyway.
     """
-    slots = sum(batch["input_ids"].numel() for batch in batches)
-    counts = torch.tensor([0, len(batches), slots])
-    if batches:
-        targets = torch.stack([_targets(batch["labels"]) for batch in batches]).sum()
-        counts = counts.to(targets.device, non_blocking=True)
-        counts[0] = targets
+    counts = torch.zeros(4, dtype=torch.int64)
+    for batch in batches:
+        slots = torch.tensor(batch["input_ids"].numel())
+        each = [_targets(batch["labels"]), torch.tensor(1), slots, _real_tokens(batch, slots)]
+        where = each[0].device
+        stacked = torch.stack([one.to(where, non_blocking=True) for one in each])
+        counts = counts.to(where, non_blocking=True) + stacked
     if sum_over_processes:
         counts = sum_over_processes(counts.to(device, non_blocking=True))
     if counts.device.type == "cpu":
         _require_targets(int(counts[0]))
     return counts
+
+
+def _real_tokens(batch: MicroBatch, slots: Tensor) -> Tensor:
+    if "real_tokens" in batch:
+        return batch["real_tokens"]
+    return batch["attention_mask"].sum() if "attention_mask" in batch else slots
 
 
 def _require_targets(count: int) -> None:

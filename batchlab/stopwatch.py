@@ -36,7 +36,7 @@ def count(batch: Mapping[str, Tensor], *, varlen: bool) -> dict[str, int]:
     pairs = int((lengths**2).sum())
     return {
         "documents": len(lengths),
-        "real_tokens": int(lengths.sum()),
+        "real_tokens": int(batch.get("real_tokens", lengths.sum())),
         "slots": rows * width,
         "target_tokens": targets,
         "real_pairs": pairs,

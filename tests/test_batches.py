@@ -71,6 +71,7 @@ def test_one_padded_and_one_packed_batch_by_hand():
     assert one["position_ids"].tolist() == [[0, 1, 2, 0, 1, 0]]
     assert one["cu_seqlens"].tolist() == [0, 3, 5, 6] and one["cu_seqlens"].dtype == torch.int32
     assert int(one["max_length"]) == 3 and "attention_mask" not in one
+    assert int(one["real_tokens"]) == 5
     flat = flattened([[5, 6, 7], [8, 9]], [1, 0])
     assert flat["input_ids"].tolist() == [[8, 9, 5, 6, 7]]
     assert flat["cu_seqlens"].tolist() == [0, 2, 5]
@@ -122,7 +123,7 @@ def test_positions_that_run_on_are_refused_since_they_would_have_mixed_them(mode
         mixed = dict(each_alone(model(**inputs, use_cache=False).logits))[1]
         right = dict(each_alone(loop.logits_of(model, batch)))[1]
     assert (mixed - right).abs().max() > 1e-3
-    with pytest.raises(ValueError, match="position_ids must restart .* disagree at slot 5 of 24"):
+    with pytest.raises(ValueError, match=r"position_ids must restart .* disagree at slot 5 of 24"):
         loop.logits_of(model, running)
 
 

@@ -26,7 +26,7 @@ class Bigram(nn.Module):
         super().__init__()
         self.embedding, self.head = nn.Embedding(VOCABULARY, 8), nn.Linear(8, VOCABULARY)
 
-    def forward(self, input_ids, use_cache):
+    def forward(self, input_ids, use_cache, position_ids=None, attention_mask=None):
         return self.head(self.embedding(input_ids))
 
 
@@ -74,6 +74,24 @@ def test_any_split_takes_the_step_of_the_whole_batch(batch, sizes, dtype, tolera
     assert report.grad_norm == pytest.approx(whole.grad_norm, rel=tolerance)
     assert report.target_share == sum(ROW_TARGETS) / 32
     assert (report.slots, report.micro_batches) == (32, len(sizes))
+
+
+def test_a_report_counts_padding_and_unused_tails_as_waste():
+    from batchlab.batches import packed, padded
+
+    documents = [[1, 2, 3, 4, 5], [6, 7, 8]]
+    _, rows = update([padded(documents, [0, 1])])
+    _, row = update([plain(packed(documents, [[0, 1]], 16))])
+    assert (rows.real_tokens, rows.slots, rows.waste) == (8, 10, 1 - 8 / 10)
+    assert (row.real_tokens, row.slots, row.waste) == (8, 16, 0.5)
+    assert row.target_tokens == rows.target_tokens == 6
+    _, both = update([padded(documents, [0, 1]), plain(packed(documents, [[0, 1]], 16))])
+    assert both.waste == 1 - 16 / 26, "a ratio of sums, not a mean of ratios"
+
+
+def plain(batch):
+    """What a model without attention needs of a packed micro-batch."""
+    return {name: batch[name] for name in ("input_ids", "labels", "real_tokens")}
 
 
 def test_the_gradient_is_that_of_the_mean_over_all_targets(batch):
@@ -342,7 +360,7 @@ def test_processes_sum_their_gradients_in_one_order_whatever_they_met_first():
                    accumulate_in=torch.float64)  # fmt: skip
 
     on_two_ranks(step)
-    assert asked[0] == asked[1] == [(3,), (2, 2), (5, 2), ()]
+    assert asked[0] == asked[1] == [(4,), (2, 2), (5, 2), ()]
 
 
 class HostReads(TorchDispatchMode):

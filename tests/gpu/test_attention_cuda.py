@@ -83,7 +83,6 @@ def test_attention_without_walls_would_have_been_seen(cuda, case):
     q, k, v = tensors(cuda, dtype)
     mixed = attention.varlen(q, k, v, (0, AT[-1]), backend=backend)
     right = attention.varlen(q, k, v, AT, backend=backend)
-    assert torch.equal(mixed[:1], right[:1]) or (mixed - right)[:300].abs().max() < 0.1
     assert (mixed - right)[300:].abs().max() > 0.1
 
 
