@@ -173,7 +173,8 @@ def test_the_first_cell_finds_a_clone_and_never_touches_torch_or_numpy(tmp_path)
 
 def test_directives_become_plain_markdown():
     text = "(label)=\n# T\n\n:::{admonition} Mind\n:class: tip\nOne.\n\nTwo.\n:::\n"
-    assert prose.plain_markdown(text, {}) == ("# T\n\n> **Mind**\n>\n> One.\n>\n> Two.\n", [])
+    box = "> **Mind**\n>\n> One.\n>\n> Two.\n"
+    assert prose.plain_markdown(text, {}) == (f'<a id="label"></a>\n\n# T\n\n{box}', [])
     figure = "```{figure} img/a.svg\n:alt: A drawing\nIts words.\n```"
     assert prose.plain_markdown(figure, {})[0] == "![A drawing](img/a.svg)\n\n*Its words.*"
 

@@ -79,7 +79,7 @@ def plain_markdown(text: str, known: dict[str, tuple[str, str, str]]) -> tuple[s
             return ", ".join(_linked(f"{who} ({year})", link) for who, year, link in found)
         return f"({'; '.join(_linked(f'{who}, {year}', link) for who, year, link in found)})"
 
-    text = re.sub(r"^\([\w:-]+\)=\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^\(([\w:-]+)\)=\n", r'<a id="\1"></a>\n\n', text, flags=re.MULTILINE)
     text = FENCE.sub(_fence, text)
     text = CITE.sub(cite, text)
     text = TEXT_ROLE.sub(lambda match: match["text"], text)

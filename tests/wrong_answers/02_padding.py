@@ -51,9 +51,14 @@ def waste(batches):
             "changed",
         ),
     },
-    "rows-found": {
-        "three quarters taken for two thirds": ("def rows_found():\n    return 8", "75 %"),
-        "not the smallest": ("def rows_found():\n    return 32", "not the smallest"),
+    "setting": {
+        "still too much padding": ("def setting():\n    return 32, 16", "more than 15 %"),
+        "fewer rows than fit": ("def setting():\n    return 16, 64", "more rows fit too"),
+        "a window larger than needed": (
+            "def setting():\n    return 32, 256",
+            "a smaller window fits too",
+        ),
+        "window before rows": ("def setting():\n    return 64, 32", "rows come first"),
     },
     "bound": {
         "the waste itself": ("def bound():\n    return 0.7496", "1 / (1 - waste)"),
@@ -188,11 +193,16 @@ def waste(batches):
     return pad / slots
 """,
     },
-    "rows-found": {
+    "setting": {
+        "as a list": "def setting():\n    return [32, 64]",
         "searched with the library": """
-def rows_found():
-    slider = (1, 2, 4, 8, 16, 32, 64)
-    return next(n for n in slider if padding.expected_waste(documents, n) > 0.75)
+def setting():
+    for rows in (32, 16, 8, 4, 2, 1):
+        for window in (1, 4, 16, 64, 256):
+            rng = np.random.default_rng(0)
+            order = padding.in_windows(documents, rows, window=window, rng=rng)
+            if padding.measure(documents, order).waste <= 0.15:
+                return rows, window
 """,
     },
     "bound": {"from the waste": "def bound():\n    return 1 / (1 - 0.749625)"},
