@@ -23,6 +23,7 @@ VERBS = {  # verb: its module in batchlab/commands
     "padding": "padding",
     "pack": "pack",
     "plan": "plan",
+    "memory": "memory",
     "sweep": "sweep",
     "doctor": "doctor",
 }

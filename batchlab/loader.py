@@ -65,7 +65,7 @@ class Loader:
         return len(self.batches) - self.position
 
     def __iter__(self) -> Iterator[MicroBatch]:
-        more = {"prefetch_factor": self.prefetch, "persistent_workers": False}
+        more: dict[str, Any] = {"prefetch_factor": self.prefetch, "persistent_workers": False}
         ready = DataLoader(
             _Built(self.documents, self.batches, self.build),
             batch_size=None,  # each item is a whole micro-batch already

@@ -43,14 +43,14 @@ def size(number_of_bytes: float) -> str:
 def duration(seconds: float) -> str:
     """Show seconds with three digits and the prefix that suits them.
 
-    >>> duration(0.0123), duration(90), duration(7200)
-    ('12.3 ms', '1.50 min', '2.00 h')
+    >>> duration(0.0123), duration(0.969), duration(90), duration(7200)
+    ('12.3 ms', '969 ms', '1.50 min', '2.00 h')
     """
     steps = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "us"))
     for unit, name in steps:
         if abs(seconds) >= unit:
-            return f"{seconds / unit:#.3g} {name}"
-    return f"{seconds / 1e-9:#.3g} ns" if seconds else "0 s"
+            return f"{seconds / unit:#.3g}".rstrip(".") + f" {name}"
+    return f"{seconds / 1e-9:#.3g}".rstrip(".") + " ns" if seconds else "0 s"
 
 
 def rate(per_second: float, of: str) -> str:

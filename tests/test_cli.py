@@ -216,3 +216,27 @@ def test_lists_of_lengths_never_load_torch_or_a_tokenizer(verb):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_memory_is_predicted_for_a_config_and_a_bad_one_is_named(capsys, tmp_path):
+    found = as_json(capsys, "memory", "--rows", 1, 2, "--length", 64)
+    one, two = found["rows"]
+    assert two["activations"] > 1.5 * one["activations"]
+    assert one["peak_bytes"] == sum(
+        one[kind] for kind in one if kind not in ("rows", "peak_bytes", "phase")
+    )
+    (tmp_path / "config.json").write_text('{"model_type": "tetris"}')
+    code, _, err = run(capsys, "memory", tmp_path)
+    assert code == 1 and "not a model config" in err and err.count("\n") == 1
+    assert run(capsys, "memory", tmp_path / "none.json")[0] == 1
+
+
+def test_a_sweep_and_a_diagnosis_from_its_records(capsys, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    sizes = ["--rows", 1, 2, 4, "--documents", 4, "--output", path]
+    swept = as_json(capsys, "sweep", *sizes, "--layout", "padded")
+    assert len(swept["cells"]) == 3
+    found = as_json(capsys, "doctor", path)
+    assert sum(part["seconds"] for part in found["parts"]) == pytest.approx(found["step_seconds"])
+    code, _, err = run(capsys, "doctor", path, "--verify")
+    assert code == 1 and "--verify measures anew" in err

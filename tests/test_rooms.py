@@ -27,6 +27,7 @@ ROOMS = {
     "plan": ({"units", "launch"}, set()),
     "launch": ({"plan"}, {"yaml"}),
     "memory": ({"plan", "units"}, set()),
+    "roofline": ({"memory"}, set()),
     "records": (set(), set()),
     "stepcost": (set(), {"numpy"}),
     "doctor": ({"stepcost"}, set()),
@@ -42,6 +43,7 @@ ROOMS = {
     "gradients": (set(), {"torch"}),
     "loop": ({"calling", "gradients"}, {"torch"}),
     "loader": ({"batches", "streaming"}, {"torch"}),
+    "trace": ({"loop", "model"}, {"torch", "transformers"}),
     "stopwatch": ({"loop"}, {"torch"}),
     "sweep": ({"batches", "model", "records", "stopwatch"}, {"numpy", "torch"}),
     "monitor": ({"model", "records"}, {"torch", "transformers"}),
@@ -61,6 +63,7 @@ LAZY = {
     "attention": {"transformers"},
     "backends": {"flash_attn"},
     "monitor": {"transformers"},
+    "trace": {"transformers"},
     "sliders": {"anywidget", "traitlets"},
 }
 # A door that leads up: opened only when it is called. `plan.from_config` is where people look.

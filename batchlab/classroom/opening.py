@@ -32,7 +32,7 @@ def start(lesson: str) -> None:
     if grading():
         print("Graded run: GPU boxes and long cells step aside.")
     elif not gpu():
-        print("Skipped here: the GPU box; it replays a record and names that machine.")
+        print("No GPU: the GPU box runs on the CPU or replays a record, and says which.")
     sys.stdout.flush()
 
 

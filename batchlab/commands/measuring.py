@@ -1,6 +1,6 @@
 """What sweep and doctor share: a model, its data, and cells to measure them in.
 
-    --model, --data, --rows ...  ->  documents, a maker of models, the identity of both
+--model, --data, --rows ...  ->  documents, a maker of models, the identity of both
 """
 
 import argparse
