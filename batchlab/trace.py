@@ -233,12 +233,12 @@ class _Living(TorchDispatchMode):
                 self._known[key] = (known[0], size, kind)
             return
         size = storage.nbytes()
-        reference = weakref.ref(storage, lambda _, key=key: self._freed(key))
+        reference = weakref.ref(storage, functools.partial(self._freed, key))
         self._known[key] = (reference, size, kind)
         self.alive[kind] += size
         self._look()
 
-    def _freed(self, key: int) -> None:
+    def _freed(self, key: int, _: Any) -> None:
         known = self._known.pop(key, None)
         if known:
             self.alive[known[2]] -= known[1]
