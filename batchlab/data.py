@@ -6,6 +6,7 @@ Files are .jsonl, .json, .csv, .parquet and .txt (one document a paragraph), or 
 A document is one text, a prompt with its answer (the prompt is not trained), or token ids.
 """
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from batchlab.corpus import Corpus, embedded, from_pieces
 
 __all__ = ["Corpus", "embedded", "load", "records_of", "require_vocabulary", "tokenizer_from"]
 
+CHUNK = 1024  # texts that are tokenized in one call
 SUFFIXES = (".jsonl", ".json", ".csv", ".parquet", ".txt")
 Row = Mapping[str, Any]
 
@@ -44,18 +46,15 @@ def load(
         raise ValueError("prompt_field and answer_field go together: give both or neither")
     name, rows = records_of(source, split=split)
     encode, vocabulary, chosen = _encoder(tokenizer)
+    pairs = (
+        _prompt_and_answer(row, f"{name}, document {number}", field, prompt_field, answer_field)
+        for number, row in enumerate(_watched(itertools.islice(rows, limit), name))
+    )
     prompts: list[list[int]] = []
     answers: list[list[int]] = []
-    for number, row in enumerate(_watched(rows, name)):
-        if limit is not None and number >= limit:
-            break
-        where = f"{name}, document {number}"
-        if prompt_field and answer_field:
-            prompts.append(encode(_text(row, prompt_field, where)))
-            answers.append(encode(_text(row, answer_field, where)))
-        else:
-            prompts.append([])
-            answers.append(_tokens(row, field, where, encode))
+    while chunk := list(itertools.islice(pairs, CHUNK)):
+        prompts += _encoded([prompt for prompt, _ in chunk], encode)
+        answers += _encoded([answer for _, answer in chunk], encode)
     if not answers:
         raise ValueError(f"{name}: no documents in it")
     highest = max(max(tokens, default=0) for part in (prompts, answers) for tokens in part)
@@ -108,16 +107,17 @@ def require_vocabulary(corpus: Corpus, model: Any) -> None:
 
 
 def _encoder(tokenizer: Any) -> tuple[Any, int, Any]:
-    """(text -> token ids that end with the end token, size of the vocabulary, tokenizer)."""
+    """(texts -> token ids of each, size of the vocabulary, tokenizer)."""
     chosen = embedded().tokenizer if tokenizer is None else tokenizer_from(tokenizer)
     if hasattr(chosen, "token_to_id"):  # tokenizers
-        return lambda text: chosen.encode(text).ids, chosen.get_vocab_size(), chosen
+        many = chosen.encode_batch
+        return lambda texts: [one.ids for one in many(texts)], chosen.get_vocab_size(), chosen
     if getattr(chosen, "eos_token_id", None) is None:
         raise ValueError(
             f"tokenizer {getattr(chosen, 'name_or_path', '') or type(chosen).__name__} has no "
             "end-of-sequence token: set tokenizer.eos_token, so that documents can end"
         )
-    return lambda text: chosen(text)["input_ids"], len(chosen), chosen
+    return lambda texts: chosen(texts)["input_ids"], len(chosen), chosen
 
 
 def _text(row: Row, field: str, where: str) -> str:
@@ -130,12 +130,27 @@ def _text(row: Row, field: str, where: str) -> str:
     return value
 
 
-def _tokens(row: Row, field: str | None, where: str, encode: Any) -> list[int]:
-    """Token ids as they are, or the tokens of a text."""
+def _prompt_and_answer(
+    row: Row, where: str, field: str | None, prompt_field: str | None, answer_field: str | None
+) -> tuple[str | list[int], str | list[int]]:
+    if prompt_field and answer_field:
+        return _text(row, prompt_field, where), _text(row, answer_field, where)
+    return [], _text_or_tokens(row, field, where)
+
+
+def _encoded(items: list[str | list[int]], encode: Any) -> list[list[int]]:
+    """Tokens of every item: texts together in one call, token ids as they are."""
+    texts = [item for item in items if isinstance(item, str)]
+    tokens = iter(encode(texts) if texts else [])
+    return [next(tokens) if isinstance(item, str) else item for item in items]
+
+
+def _text_or_tokens(row: Row, field: str | None, where: str) -> str | list[int]:
+    """A text, or token ids as they are."""
     field = field or ("input_ids" if "input_ids" in row else "text")
     value = _value(row, field, where)
     if isinstance(value, str) or value is None:
-        return list(encode(_text(row, field, where)))
+        return _text(row, field, where)
     try:
         tokens = [int(token) for token in value]
     except (TypeError, ValueError):

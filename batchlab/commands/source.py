@@ -34,11 +34,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", metavar="DATA", help="the same, as an option")
     parser.add_argument("--field", help="which field holds the length, the token ids or the text")
     parser.add_argument("--tokenizer", metavar="NAME", help="folder or hub name that counts texts")
+    parser.add_argument("--model", metavar="NAME", help="count texts with this model's tokenizer")
 
 
 def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:
     """Name and lengths of what the words ask for."""
     first, field, tokenizer = (getattr(args, name, None) for name in ("file", "field", "tokenizer"))
+    tokenizer = tokenizer or getattr(args, "model", None)
     if first and args.data:
         raise ValueError(f"two data sets were given: {first} and {args.data}; choose one")
     chosen = first or args.data or "embedded"

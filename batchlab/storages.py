@@ -1,0 +1,111 @@
+"""Add up the storages that are alive while code runs, by what they are for.
+
+    every tensor that an operation makes  ->  bytes alive by kind, the fullest moment of each phase
+
+Under fake tensors this costs no memory: shapes and lifetimes are real, data there is none. Views
+share a storage, so storages are counted and not tensors; a weak reference tells when one dies.
+
+Words
+    kind    parameters, gradients, optimizer, activations, logits, temporary
+    phase   a stretch of the step that the caller enters by name
+"""
+
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter
+
+__all__ = ["KINDS", "Living", "bytes_held"]
+
+KINDS = ("parameters", "gradients", "optimizer", "activations", "logits", "temporary")
+_BY_THEIR_MAKING = ("temporary", "activations", "logits")
+
+
+class Living(TorchDispatchMode):
+    """Counts while it is entered. `forward` and `backward` name the phases that begin by themselves.
+
+    A fake tensor holds no number to read back, so that whoever asks for one is told 1: a step
+    finds 1 target token and a finite loss, and goes on.
+    """
+
+    def __init__(self, vocabulary: int, *, forward: str, backward: str, block: int = 1) -> None:
+        """`block` bytes is what the allocator rounds a storage up to: 512 on CUDA."""
+        super().__init__()
+        self.alive = dict.fromkeys(KINDS, 0)
+        self.peaks: dict[str, dict[str, int]] = {}
+        self.phase = ""
+        self._vocabulary, self._block = vocabulary, block
+        self._forward, self._backward = forward, backward
+        self._known: dict[int, tuple[Any, int, str]] = {}  # id -> weak storage, bytes, kind
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if function is torch.ops.aten._local_scalar_dense.default:
+            return _one(args[0].dtype)
+        if self.phase == self._forward and torch._C._current_graph_task_id() != -1:
+            self.enter(self._backward)
+        result = function(*args, **(kwargs or {}))
+        for value in tree_iter(result):
+            if isinstance(value, Tensor):
+                self._seen(value, self._kind_of(value))
+        return result
+
+    def enter(self, phase: str) -> None:
+        """A phase begins; entered again, it begins anew."""
+        self.phase = phase
+        self.peaks[phase] = dict(self.alive)
+
+    def mark(self, tensors: Iterable[Any], kind: str) -> None:
+        """These are of a kind that their making did not show."""
+        for value in tensors:
+            if isinstance(value, Tensor):
+                self._seen(value, kind)
+
+    def _kind_of(self, value: Tensor) -> str:
+        if value.ndim >= 2 and value.shape[-1] == self._vocabulary:
+            return "logits"
+        return "activations" if self.phase == self._forward else "temporary"
+
+    def _seen(self, value: Tensor, kind: str) -> None:
+        storage = value.untyped_storage()
+        key = storage._cdata
+        known = self._known.get(key)
+        if known is not None:
+            reference, size, before = known
+            if kind != before and kind not in _BY_THEIR_MAKING:
+                self.alive[before] -= size
+                self.alive[kind] += size
+                self._known[key] = (reference, size, kind)
+            return
+        size = -(-storage.nbytes() // self._block) * self._block
+        reference = weakref.ref(storage, lambda _, key=key: self._freed(key))
+        self._known[key] = (reference, size, kind)
+        self.alive[kind] += size
+        self._look()
+
+    def _freed(self, key: int) -> None:
+        known = self._known.pop(key, None)
+        if known:
+            self.alive[known[2]] -= known[1]
+
+    def _look(self) -> None:
+        fullest = self.peaks.get(self.phase)
+        if fullest is not None and sum(self.alive.values()) > sum(fullest.values()):
+            self.peaks[self.phase] = dict(self.alive)
+
+
+def bytes_held(tensors: Iterable[Any]) -> int:
+    """Bytes of the distinct storages behind these tensors; what is no tensor holds none."""
+    storages = (value.untyped_storage() for value in tensors if isinstance(value, Tensor))
+    return sum({one.data_ptr(): one.nbytes() for one in storages}.values())
+
+
+def _one(dtype: torch.dtype) -> float:
+    if dtype == torch.bool:
+        return True
+    return 1.0 if dtype.is_floating_point else 1
