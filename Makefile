@@ -43,10 +43,13 @@ book: .venv/dev       ## the readable course; warnings are errors
 	  $(BIN)/jupyter-book build . --config book/_config.yml --toc book/_toc.yml -n -W --keep-going
 
 bench: .venv/dev      ## side-by-side measurements against peers
-	for script in benchmarks/*.py; do $(BIN)/python $$script; done
+	$(BIN)/python benchmarks/packing.py
 
 gpu-test: .venv/dev   ## the proofs that need a CUDA device
 	$(BIN)/python -m pytest -m gpu tests/gpu
+
+gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, on this device
+	PYTHONPATH=$(CURDIR) $(BIN)/python benchmarks/gpu_records.py --output runs
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -65,4 +68,4 @@ gpu-test: .venv/dev   ## the proofs that need a CUDA device
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,dev]'
 	@touch $@
 
-.PHONY: help lab test test-all slow browser lint lessons book bench gpu-test
+.PHONY: help lab test test-all slow browser lint lessons book bench gpu-test gpu-records

@@ -11,6 +11,8 @@ from typing import Any
 from batchlab import units
 from batchlab.padding import Padding
 
+UNEXPLAINED = 0.2  # a larger rest makes a diagnosis doubtful
+
 __all__ = ["diagnosis_text", "padding_rows", "table"]
 
 
@@ -79,8 +81,20 @@ def diagnosis_text(diagnosis: Any) -> str:
             "",
             "Why:",
             *causes,
+            *_caution(diagnosis.unexplained_seconds / total),
         ]
     )
+
+
+def _caution(unexplained_share: float) -> list[str]:
+    """A diagnosis that leaves much unexplained says so before anybody acts on it."""
+    if abs(unexplained_share) < UNEXPLAINED:
+        return []
+    return [
+        "",
+        f"Be careful: {units.share(unexplained_share)} of this step is unexplained. Measure again "
+        "on a quiet machine, with more steps, before you change anything.",
+    ]
 
 
 def _text(value: Any) -> str:

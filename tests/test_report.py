@@ -38,3 +38,12 @@ def test_a_diagnosis_shows_every_part_and_the_measured_total():
     text = report.diagnosis_text(found)
     assert "useful: real tokens" in text and "measured step" in text and "100.0 %" in text
     assert "saturation: only" in text
+    assert "Be careful" not in text
+
+
+def test_a_diagnosis_that_explains_little_says_so():
+    cells = sweep(full)
+    paused = cells[-1]["seconds"] * 3  # a machine that stood still, and nobody measured it
+    cells[-1] = cells[-1] | {"seconds": paused}
+    text = report.diagnosis_text(doctor.diagnose(cells))
+    assert "of this step is unexplained" in text

@@ -35,11 +35,14 @@ def config(layers, hidden, vocabulary, *, tied=True, family="llama"):
     )  # fmt: skip
 
 
-def measured(shape, rows, length, *, checkpointing=False, dtype=torch.float32, autocast=None):
+def measured(
+    shape, rows, length, *, checkpointing=False, dtype=torch.float32, autocast=None, device="cpu"
+):
     """Peak bytes of the second real step: what is alive before it, and the profiler's count."""
     from transformers import AutoModelForCausalLM
 
     real = AutoModelForCausalLM.from_config(shape, dtype=dtype, attn_implementation="sdpa").train()
+    real.to(device)
     if checkpointing:
         model.set_checkpointing(real, True)
     optimizer = torch.optim.AdamW(real.parameters(), lr=1e-4)
@@ -47,7 +50,7 @@ def measured(shape, rows, length, *, checkpointing=False, dtype=torch.float32, a
     def step():
         optimizer.zero_grad(set_to_none=True)
         batch = {"input_ids": torch.zeros(rows, length, dtype=torch.long)}
-        labels = torch.zeros(rows, length, dtype=torch.long)
+        labels = torch.zeros(rows, length, dtype=torch.long, device=device)
         logits = loop.logits_of(real, batch, autocast=autocast)
         loss = loop.summed_loss(logits, labels) / labels.numel()
         del logits
@@ -58,6 +61,8 @@ def measured(shape, rows, length, *, checkpointing=False, dtype=torch.float32, a
     step()
     optimizer.zero_grad(set_to_none=True)
     gc.collect()
+    if device != "cpu":
+        return trace.measure_peak(step, device)  # the allocator counts what was alive before too
     states = [v for state in optimizer.state.values() for v in state.values()]
     before = sum(t.numel() * t.element_size() for t in [*real.parameters(), *states])
     return before + trace.measure_peak(step)

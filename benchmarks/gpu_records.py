@@ -1,0 +1,106 @@
+"""Measure what the lessons and the README replay: a sweep and a table of memory on this device.
+
+    python benchmarks/gpu_records.py --output FOLDER [--small]
+
+On a GPU: a 0.5 B-parameter Qwen-shaped model with random weights, bf16, the embedded corpus and a
+longer-tailed selection of it. On the CPU, or with --small, the same in a small form, in minutes.
+Every line of the records names its hardware, versions, commit and date.
+"""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from batchlab import attention, data, records, sweep, trace
+from batchlab.model import small as small_model
+
+
+def config(small: bool):
+    from transformers import Qwen2Config
+
+    if small:
+        return small_model(layers=2).config
+    return Qwen2Config(
+        vocab_size=151_936, hidden_size=896, intermediate_size=4864, num_hidden_layers=24,
+        num_attention_heads=14, num_key_value_heads=2, tie_word_embeddings=True,
+        max_position_embeddings=8192, use_sliding_window=False,
+    )  # fmt: skip
+
+
+def make(shape, precision: str, attention_name: str = attention.NAME):
+    from transformers import AutoModelForCausalLM
+
+    dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = AutoModelForCausalLM.from_config(shape, dtype=dtype)
+    return attention.prepare(model) if attention_name == attention.NAME else model
+
+
+def sweeps(shape, folder: Path, small: bool) -> None:
+    """Rows x layout x checkpointing on two distributions of lengths."""
+    precision = "float32" if small else "bfloat16"
+    corpus = data.embedded().at_most(512 if small else 2048)
+    median = sorted(corpus.lengths)[len(corpus) // 2]
+    tail = corpus.select([i for i, n in enumerate(corpus.lengths) if n > median or i % 4 == 0])
+    parameters = sum(p.numel() for p in make(shape, precision).parameters())
+    rows = [1, 2, 4] if small else [1, 2, 4, 8, 16, 32]
+    cells = sweep.grid(rows, sweep.LAYOUTS, precisions=[precision])
+    cells += sweep.grid(rows[-2:], ["padded"], [True], [precision])
+    for name, documents in (("stdlib", corpus), ("stdlib_long", tail)):
+        sweep.run(
+            documents,
+            lambda precision, layout: make(shape, precision),
+            cells,
+            path=folder / f"sweep_{name}.jsonl",
+            identity={
+                "model": {"name": "qwen2-0.5b-shape" if not small else "small"},
+                "model_fingerprint": f"{shape.model_type}-{parameters}",
+                "data": name,
+                "data_fingerprint": documents.fingerprint,
+            },
+            documents_per_step=rows[-1],
+            steps=2 if small else 4,
+            rounds=2 if small else 3,
+            progress=print,
+        )
+
+
+def memory(shape, folder: Path, small: bool) -> None:
+    """Predicted against measured peak over rows, lengths and checkpointing (GPU only)."""
+    if not torch.cuda.is_available():
+        print("memory: no CUDA allocator here; tests/test_trace.py compares with the profiler")
+        return
+    from tests.test_trace import measured  # the same step, counted by the allocator there
+
+    for rows, length, checkpointing in [(r, n, c) for r in (1, 4) for n in (512, 1024, 2048)
+                                        for c in (False, True)]:  # fmt: skip
+        how = {"checkpointing": checkpointing, "dtype": torch.bfloat16}
+        predicted = trace.predict_peak(
+            shape, rows=rows, length=length, **how,
+            make_optimizer=lambda p: torch.optim.AdamW(p, lr=1e-4, foreach=True),
+        )  # fmt: skip
+        record = {
+            "kind": "peak", "rows": rows, "length": length, "checkpointing": checkpointing,
+            "predicted_bytes": predicted.total_bytes,
+            "measured_bytes": measured(shape, rows, length, device="cuda", **how),
+            "environment": records.environment(),
+        }  # fmt: skip
+        records.append(folder / "peaks.jsonl", record)
+        print(rows, length, checkpointing, record["predicted_bytes"], record["measured_bytes"])
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--output", type=Path, default=Path("runs"))
+    options.add_argument("--small", action="store_true")
+    chosen = options.parse_args()
+    small = chosen.small or not torch.cuda.is_available()
+    shape = config(small)
+    sweeps(shape, chosen.output, small)
+    memory(shape, chosen.output, small)
+
+
+if __name__ == "__main__":
+    main()
