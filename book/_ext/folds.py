@@ -1,5 +1,7 @@
 """Name the folds of a lesson in the book, and leave answers out where an instructor asks for it.
 
+The pages also lose the scripts of thebe, which would ask another host for a kernel.
+
     BATCHLAB_ANSWERS=no make book   ->  the same pages, with blanks where the answers stood
 
 Cells are known by the tags of their source: `hide-input` is an answer, `hide-cell` a check.
@@ -7,6 +9,7 @@ Cells are known by the tags of their source: `hide-input` is an answer, `hide-ce
 
 import os
 import re
+from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -45,8 +48,21 @@ class Folds(SphinxPostTransform):
                     block.replace_self(nodes.literal_block(text, text, **block.attributes))
 
 
+def without_thebe(_app: Sphinx, _page: str, _template: str, context: dict, _tree: object) -> None:
+    """Keep only scripts that never name another host."""
+    context["script_files"] = [
+        file
+        for file in context.get("script_files", [])
+        if "thebe" not in f"{file} {getattr(file, 'attributes', '')}".lower()
+    ]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx's door. The value is part of the environment, so a change rebuilds every page."""
+    matrix = Path(app.srcdir) / "book/matrix.md"
+    if not matrix.exists():  # it is made, not kept: a bare `jupyter-book build` has none
+        matrix.write_text("# Wrong answers, and what caught them\n\n`make book` fills this page.\n")
     app.add_config_value("batchlab_answers", os.environ.get("BATCHLAB_ANSWERS", "yes"), "env")
     app.add_post_transform(Folds)
+    app.connect("html-page-context", without_thebe, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
