@@ -10,6 +10,7 @@ Words
     phase   a stretch of the step that the caller enters by name
 """
 
+import functools
 import weakref
 from collections.abc import Iterable
 from typing import Any
@@ -19,14 +20,14 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
-__all__ = ["KINDS", "Living", "bytes_held"]
+__all__ = ["KINDS", "Living"]
 
 KINDS = ("parameters", "gradients", "optimizer", "activations", "logits", "temporary")
 _BY_THEIR_MAKING = ("temporary", "activations", "logits")
 
 
 class Living(TorchDispatchMode):
-    """Counts while it is entered. `forward` and `backward` name the phases that begin by themselves.
+    """Counts while it is entered; after `forward`, `backward` begins by itself.
 
     A fake tensor holds no number to read back, so that whoever asks for one is told 1: a step
     finds 1 target token and a finite loss, and goes on.
@@ -83,12 +84,12 @@ class Living(TorchDispatchMode):
                 self._known[key] = (reference, size, kind)
             return
         size = -(-storage.nbytes() // self._block) * self._block
-        reference = weakref.ref(storage, lambda _, key=key: self._freed(key))
+        reference = weakref.ref(storage, functools.partial(self._freed, key))
         self._known[key] = (reference, size, kind)
         self.alive[kind] += size
         self._look()
 
-    def _freed(self, key: int) -> None:
+    def _freed(self, key: int, _: Any) -> None:
         known = self._known.pop(key, None)
         if known:
             self.alive[known[2]] -= known[1]
@@ -97,12 +98,6 @@ class Living(TorchDispatchMode):
         fullest = self.peaks.get(self.phase)
         if fullest is not None and sum(self.alive.values()) > sum(fullest.values()):
             self.peaks[self.phase] = dict(self.alive)
-
-
-def bytes_held(tensors: Iterable[Any]) -> int:
-    """Bytes of the distinct storages behind these tensors; what is no tensor holds none."""
-    storages = (value.untyped_storage() for value in tensors if isinstance(value, Tensor))
-    return sum({one.data_ptr(): one.nbytes() for one in storages}.values())
 
 
 def _one(dtype: torch.dtype) -> float:
