@@ -197,3 +197,40 @@ def test_the_loop_may_fail_and_what_was_seen_is_written(tmp_path):
             if number == 4:
                 raise ZeroDivisionError
     assert records.read(tmp_path / "run.jsonl")[0]["steps"] == 4
+
+
+def test_a_transformers_trainer_is_recorded_with_one_callback(tmp_path):
+    from datasets import Dataset
+    from transformers import Trainer, TrainingArguments
+
+    ids = [[1 + (i + j) % 30 for j in range(8 + 8 * (i // 4 % 3))] for i in range(48)]
+    rows = Dataset.from_dict({"input_ids": ids, "labels": ids})
+
+    def collate(items):
+        width = max(len(item["input_ids"]) for item in items)
+        padded = [item["input_ids"] + [0] * (width - len(item["input_ids"])) for item in items]
+        mask = [
+            [1] * len(item["input_ids"]) + [0] * (width - len(item["input_ids"])) for item in items
+        ]
+        batch = {"input_ids": padded, "labels": padded, "attention_mask": mask}
+        return {name: torch.tensor(values) for name, values in batch.items()}
+
+    path = tmp_path / "run.jsonl"
+    arguments = TrainingArguments(
+        output_dir=str(tmp_path), per_device_train_batch_size=2, gradient_accumulation_steps=2,
+        max_steps=10, report_to=[], save_strategy="no", logging_strategy="no", disable_tqdm=True,
+        use_cpu=True,
+    )  # fmt: skip
+    Trainer(
+        model=make_model("float32", "padded"),
+        args=arguments,
+        train_dataset=rows,
+        data_collator=collate,
+        callbacks=[monitor.callback(path, every=4)],
+    ).train()
+    found = records.read(path)
+    assert sum(record["steps"] for record in found) == 9, "the first step warms up"
+    assert all(record["source"] == "trainer" for record in found)
+    assert {(record["rows"], record["accumulation"]) for record in found} == {(2, 2)}
+    assert all(record["real_tokens"] <= record["slots"] for record in found)
+    assert doctor.diagnose(stepcost.merge(found)).subject["rows"] == 2
