@@ -13,6 +13,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 __all__ = ["Folds", "setup"]
@@ -57,6 +58,13 @@ def without_thebe(_app: Sphinx, _page: str, _template: str, context: dict, _tree
     ]
 
 
+def without_sources(_app: Sphinx, config: Config) -> None:
+    """Pages without answers come without the source files, which hold them."""
+    if config.batchlab_answers == "no":
+        config.html_copy_source = config.html_show_sourcelink = False
+        config.html_theme_options = {**config.html_theme_options, "use_download_button": False}
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx's door. The value is part of the environment, so a change rebuilds every page."""
     matrix = Path(app.srcdir) / "book/matrix.md"
@@ -64,5 +72,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
         matrix.write_text("# Wrong answers, and what caught them\n\n`make book` fills this page.\n")
     app.add_config_value("batchlab_answers", os.environ.get("BATCHLAB_ANSWERS", "yes"), "env")
     app.add_post_transform(Folds)
+    app.connect("config-inited", without_sources)
     app.connect("html-page-context", without_thebe, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
