@@ -4,7 +4,7 @@
 
 Only `buffer` documents are held. When the buffer is full it is packed as a whole, the fullest rows
 leave, and the documents of emptier rows wait for partners. The price against packing everything
-at once is a few rows in ten thousand (`benchmarks/packing.py` measures it).
+at once is less than 1 % of the rows on long-tailed lengths (`tests/test_packing.py` holds it).
 """
 
 from collections.abc import Iterable, Iterator
