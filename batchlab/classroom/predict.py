@@ -152,4 +152,4 @@ def _write(entries: dict[str, dict[str, Any]]) -> None:
         draft.write_text(json.dumps(entries, indent=1), encoding="utf-8")
         draft.replace(path)
     except (OSError, ValueError, RuntimeError):
-        return  # the guesses of this session stay in memory
+        return  # what was guessed stays in memory
