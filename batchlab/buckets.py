@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from batchlab.lengths import checked
-from batchlab.padding import Batch
+from batchlab.padding import Batch, at_least_one, joined, window_order
 
 __all__ = ["COSTS", "balance", "by_token_budget", "by_two_budgets"]
 
@@ -47,7 +47,7 @@ def by_token_budget(
     [[0, 1, 4], [2, 3]]
     """
     tokens = checked(lengths)
-    _at_least_one(slots=slots, round_to=round_to, window=window, max_rows=max_rows or 1)
+    at_least_one(slots=slots, round_to=round_to, window=window, max_rows=_or_all(max_rows, tokens))
     widths = -(-tokens // round_to) * round_to
     _fits(widths, tokens, slots, "slots")
     order, rng = _windows(tokens, window, seed, epoch)
@@ -74,9 +74,8 @@ def by_two_budgets(
     text, image = checked(text_lengths), checked(image_lengths)
     if len(text) != len(image):
         raise ValueError(f"{len(text):,} text lengths but {len(image):,} image lengths")
-    _at_least_one(
-        text_slots=text_slots, image_slots=image_slots, window=window, max_rows=max_rows or 1
-    )
+    at_least_one(text_slots=text_slots, image_slots=image_slots)
+    at_least_one(window=window, max_rows=_or_all(max_rows, text))
     _fits(text, text, text_slots, "text slots")
     _fits(image, image, image_slots, "image slots")
     share = np.maximum(text / text_slots, image / image_slots)
@@ -95,7 +94,7 @@ def balance(
     Refuses a number of batches that does not divide: a rank without a batch would hang the others.
     """
     tokens = checked(lengths)
-    _at_least_one(ranks=ranks)
+    at_least_one(ranks=ranks)
     if cost not in COSTS:
         raise ValueError(f"unknown cost {cost!r}; there are {', '.join(COSTS)}")
     if len(batches) % ranks:
@@ -104,8 +103,8 @@ def balance(
             f"{len(batches):,} batches do not divide over {ranks:,} ranks: drop "
             f"{len(batches) - below:,} or add {below + ranks - len(batches):,}"
         )
-    power = 1 if cost == "tokens" else 2
-    costs = np.array([int((tokens[list(batch)] ** power).sum()) for batch in batches])
+    numbers, starts = joined(batches, len(tokens))
+    costs = np.add.reduceat(tokens[numbers] ** (1 if cost == "tokens" else 2), starts)
     by_cost = np.argsort(costs, kind="stable")
     steps = by_cost.reshape(-1, ranks)
     steps = steps[np.random.default_rng(len(batches)).permutation(len(steps))]
@@ -133,9 +132,7 @@ def _windows(
 ) -> tuple[np.ndarray, np.random.Generator]:
     """Document numbers, shuffled and then sorted by key inside windows."""
     rng = np.random.default_rng([seed, epoch])
-    order = rng.permutation(len(keys))
-    place = np.arange(len(keys)) // window
-    return order[np.lexsort((keys[order], place))], rng
+    return window_order(keys, window, rng), rng
 
 
 def _cut(
@@ -143,7 +140,7 @@ def _cut(
 ) -> list[Batch]:
     """Close a batch as soon as one more row would break a budget."""
     columns = [(sizes[order].tolist(), budget) for sizes, budget in limits]
-    most = max_rows or len(order)
+    most = _or_all(max_rows, order)
     batches: list[Batch] = []
     batch: Batch = []
     widest = [0] * len(columns)
@@ -175,7 +172,5 @@ def _fits(widths: np.ndarray, lengths: np.ndarray, budget: int, what: str) -> No
         )
 
 
-def _at_least_one(**numbers: int) -> None:
-    for name, value in numbers.items():
-        if value < 1:
-            raise ValueError(f"{name} must be at least 1, got {value}")
+def _or_all(max_rows: int | None, documents: np.ndarray) -> int:
+    return len(documents) if max_rows is None else max_rows

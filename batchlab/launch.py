@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from batchlab.plan import Plan, check_positive, data_parallel_degree
+from batchlab.plan import Plan, check_positive, data_parallel_degree, nearest
 
 __all__ = ["Launch", "from_config"]
 
@@ -156,9 +156,8 @@ def _quotient(total: int, part: int, name: str) -> int:
     if total == 0:
         raise ValueError(f"{name} is missing: without it the step is not known")
     if total % part:
-        below = total // part * part
-        near = f"{below:,} and {below + part:,}" if below else f"{part:,}"
-        raise ValueError(f"{name} {total:,} is not a multiple of {part:,}; the nearest are {near}")
+        near = nearest(total, part)
+        raise ValueError(f"{name} {total:,} is not a multiple of {part:,}; {near}")
     return total // part
 
 

@@ -55,7 +55,10 @@ def checked(lengths: ArrayLike) -> np.ndarray:
         ...
     ValueError: lengths must be integers >= 1, got 0 at position 1
     """
-    tokens = np.asarray(lengths)
+    try:
+        tokens = np.asarray(lengths)
+    except ValueError:
+        raise ValueError("lengths must be a flat list of integers, got lists inside") from None
     if tokens.ndim != 1:
         raise ValueError(f"lengths must be a flat list, got an array of shape {tokens.shape}")
     if tokens.size == 0:
@@ -71,7 +74,9 @@ def checked(lengths: ArrayLike) -> np.ndarray:
 def _first_odd(tokens: np.ndarray) -> str:
     for position, value in enumerate(tokens.tolist()):
         if isinstance(value, bool) or not isinstance(value, int):
-            return f"{value!r} ({type(value).__name__}) at position {position}"
+            return f"{value!r:.40} ({type(value).__name__}) at position {position}"
+        if abs(value) >= 2**63:
+            return f"{value:.3e} at position {position}, more than 64 bits hold"
     return f"values of type {tokens.dtype}"
 
 
@@ -86,21 +91,21 @@ def gsm8k() -> np.ndarray:
 
 
 def _evidence(name: str) -> np.ndarray:
-    text = (files("batchlab") / "evidence" / name).read_text()
-    return _from_lines(text, name)
+    text = (files("batchlab") / "evidence" / name).read_text(encoding="utf-8")
+    return checked(_from_lines(text, name))
 
 
 def lognormal(
     count: int, *, median: float, sigma: float, longest: int, seed: int = 0
 ) -> np.ndarray:
     """Draw long-tailed lengths, clipped to 1..`longest`; `sigma` is that of the logarithm."""
-    if count < 1 or median <= 0 or sigma < 0 or longest < 1:
+    if not (count >= 1 and median > 0 and sigma >= 0 and longest >= 1):  # NaN is refused too
         raise ValueError(
             f"lognormal lengths need count >= 1, median > 0, sigma >= 0 and longest >= 1, "
             f"got {count}, {median}, {sigma}, {longest}"
         )
     drawn = np.random.default_rng(seed).lognormal(np.log(median), sigma, count)
-    return np.clip(drawn.astype(np.int64), 1, longest)
+    return np.clip(drawn, 1, longest).astype(np.int64)
 
 
 def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
@@ -134,10 +139,10 @@ def _from_npy(path: Path, field: str | None) -> np.ndarray:
 
 
 def _from_txt(path: Path, field: str | None) -> np.ndarray:
-    return _from_lines(path.read_text(encoding="utf-8"), str(path))
+    return checked(_from_lines(path.read_text(encoding="utf-8-sig"), str(path)))
 
 
-def _from_lines(text: str, name: str) -> np.ndarray:
+def _from_lines(text: str, name: str) -> list[int]:
     """One integer a line; empty lines and lines that begin with # are skipped."""
     found = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -151,12 +156,12 @@ def _from_lines(text: str, name: str) -> np.ndarray:
                 raise ValueError(f"{name}, line {number}: a length is at least 1, got {line}")
     if not found:
         raise ValueError(f"{name}: no lengths in it")
-    return np.array(found, dtype=np.int64)
+    return found
 
 
 def _from_json(path: Path, field: str | None) -> list[int]:
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = json.loads(path.read_text(encoding="utf-8-sig"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
     if not isinstance(entries, list):
@@ -166,7 +171,7 @@ def _from_json(path: Path, field: str | None) -> list[int]:
 
 def _from_jsonl(path: Path, field: str | None) -> list[int]:
     found = []
-    with path.open(encoding="utf-8") as lines:
+    with path.open(encoding="utf-8-sig") as lines:  # a byte order mark is no part of JSON
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 try:

@@ -26,13 +26,16 @@ __all__ = [
     "Batch",
     "Padding",
     "Pairs",
+    "at_least_one",
     "by_length",
     "expected_longest",
     "expected_waste",
     "in_order",
     "in_windows",
+    "joined",
     "measure",
     "measure_pairs",
+    "window_order",
 ]
 
 Batch = list[int]  # document numbers, one for each row of the rectangle
@@ -91,11 +94,8 @@ def measure(lengths: ArrayLike, batches: Iterable[Sequence[int]], *, round_to: i
     >>> measure([5, 3, 8, 2], [[0, 1], [2, 3]], round_to=8)
     Padding(real_tokens=18, slots=32)
     """
-    tokens, total = checked(lengths), Padding(0, 0)
-    for inside in _inside(tokens, batches):
-        width = _width(inside, round_to)
-        total += Padding(int(inside.sum()), len(inside) * width)
-    return total
+    inside, rows, widths = _rectangles(lengths, batches, round_to)
+    return Padding(int(inside.sum()), int(rows @ widths))
 
 
 def measure_pairs(
@@ -108,11 +108,8 @@ def measure_pairs(
     >>> measure_pairs([5, 3], [[0, 1]])
     Pairs(real_pairs=34, slot_pairs=50)
     """
-    tokens, total = checked(lengths), Pairs(0, 0)
-    for inside in _inside(tokens, batches):
-        width = _width(inside, round_to)
-        total += Pairs(int((inside**2).sum()), len(inside) * width**2)
-    return total
+    inside, rows, widths = _rectangles(lengths, batches, round_to)
+    return Pairs(int(inside @ inside), int(rows @ widths**2))
 
 
 def in_order(lengths: ArrayLike, rows: int) -> list[Batch]:
@@ -144,32 +141,34 @@ def in_windows(
     A dial between the other two: a window of one batch is plain shuffling, one window around all
     documents pads as little as `by_length`.
     """
-    tokens = checked(lengths)
-    if window < 1:
-        raise ValueError(f"a window holds at least 1 batch, got {window}")
-    windows = _cut(rng.permutation(len(tokens)).tolist(), window * rows)
-    order = [i for part in windows for i in sorted(part, key=tokens.__getitem__)]
-    batches = _cut(order, rows)
+    at_least_one(rows=rows, window=window)
+    batches = _cut(window_order(checked(lengths), window * rows, rng).tolist(), rows)
     rng.shuffle(batches)  # else every window would run from short to long
     return batches
+
+
+def window_order(keys: np.ndarray, documents: int, rng: np.random.Generator) -> np.ndarray:
+    """Document numbers in random order, then sorted by `keys` inside windows of `documents`."""
+    order = rng.permutation(len(keys))
+    return order[np.lexsort((keys[order], np.arange(len(keys)) // documents))]
 
 
 def expected_longest(lengths: ArrayLike, rows: int) -> float:
     """Tokens in the longest of `rows` documents drawn at random without replacement, on average.
 
-    Exact, without sampling: with the N lengths in order, the i-th smallest (from 0) is the longest
-    of the draw with probability C(i, rows - 1) / C(N, rows). Equal lengths may be in any order.
+    Exact, without sampling: the longest length, less each gap below it times the chance that the
+    draw stays under that gap. A sum of positive terms, so any number of rows is safe.
 
     >>> round(expected_longest([1, 2, 3], rows=2), 9)  # pairs 12, 13, 23: longest 2, 3, 3
     2.666666667
     """
     tokens = checked(lengths)
-    _check_draw(rows, len(tokens))
+    if not 1 <= rows <= len(tokens):
+        raise ValueError(f"rows must be between 1 and the {len(tokens):,} documents, got {rows:,}")
     values, counts = np.unique(tokens, return_counts=True)
-    upto = np.cumsum(counts)  # documents no longer than each value
-    not_longer = _chance_not_longer(upto, rows, len(tokens))
-    chance = np.diff(not_longer, prepend=0.0)
-    return float(chance @ values / chance.sum())
+    above = len(tokens) - np.cumsum(counts)[:-1]  # documents over each gap between two values
+    under = _chance_to_miss_the_longest(rows, len(tokens))[above - 1]
+    return float(values[-1] - under @ np.diff(values))
 
 
 def expected_waste(lengths: ArrayLike, rows: int) -> float:
@@ -180,43 +179,62 @@ def expected_waste(lengths: ArrayLike, rows: int) -> float:
     >>> round(expected_waste([1, 2, 3], rows=2), 9)
     0.25
     """
-    return 1 - float(checked(lengths).mean()) / expected_longest(lengths, rows)
+    waste = 1 - float(checked(lengths).mean()) / expected_longest(lengths, rows)
+    return max(0.0, waste)  # rounding may leave -1e-16 of one row
 
 
-def _chance_not_longer(upto: np.ndarray, rows: int, documents: int) -> np.ndarray:
-    """C(upto, rows) / C(documents, rows): the whole draw falls among the `upto` shortest."""
-    if rows * len(upto) <= 4_000_000:
-        chance = np.ones(len(upto))
-        for drawn in range(rows):
-            chance *= np.maximum(upto - drawn, 0) / (documents - drawn)
-        return chance
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, documents + 1)))])
-    chance = np.zeros(len(upto))
-    enough = upto >= rows
-    left = log_factorial[upto[enough]] - log_factorial[upto[enough] - rows]
-    chance[enough] = np.exp(left - log_factorial[documents] + log_factorial[documents - rows])
-    return chance
+def _chance_to_miss_the_longest(rows: int, documents: int) -> np.ndarray:
+    """The chance that a draw misses the longest document, the two longest, and so on.
+
+    Of j documents left the next one is missed with probability (j - rows) / j; the product over
+    j = N, N - 1, ... is C(N - k, rows) / C(N, rows) after k of them.
+    """
+    left = np.arange(documents, 0, -1)
+    return np.cumprod(np.maximum(left - rows, 0) / left)
 
 
-def _check_draw(rows: int, documents: int) -> None:
-    if not 1 <= rows <= documents:
-        raise ValueError(f"rows must be between 1 and the {documents:,} documents, got {rows:,}")
+def joined(batches: Iterable[Sequence[int]], documents: int) -> tuple[np.ndarray, np.ndarray]:
+    """All document numbers in one array, and where each batch begins in it."""
+    parts = [np.asarray(batch) for batch in batches]
+    sizes = np.array([len(part) for part in parts], dtype=np.int64)
+    if not parts:
+        raise ValueError("there are no batches: at least 1 is needed")
+    if not sizes.all():
+        empty = int(np.argmin(sizes))
+        raise ValueError(f"batch {empty} is empty: a rectangle needs at least 1 row")
+    numbers = np.concatenate(parts)
+    if not np.issubdtype(numbers.dtype, np.integer):
+        raise ValueError(f"batches hold document numbers, got values of type {numbers.dtype}")
+    starts = np.cumsum(sizes) - sizes
+    outside = (numbers < 0) | (numbers >= documents)
+    if outside.any():
+        place = int(np.argmax(outside))
+        batch = int(np.searchsorted(starts, place, side="right")) - 1
+        raise ValueError(
+            f"batch {batch} names document {numbers[place]}; they are 0 to {documents - 1:,}"
+        )
+    return numbers, starts
 
 
-def _inside(tokens: np.ndarray, batches: Iterable[Sequence[int]]) -> Iterable[np.ndarray]:
-    for number, batch in enumerate(batches):
-        if len(batch) == 0:
-            raise ValueError(f"batch {number} is empty: a rectangle needs at least 1 row")
-        yield tokens[np.asarray(batch)]
+def at_least_one(**options: int) -> None:
+    """Refuse any option that is no whole number of at least 1, by its name."""
+    for name, value in options.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
 
 
-def _width(inside: np.ndarray, round_to: int) -> int:
-    if round_to < 1:
-        raise ValueError(f"round_to must be at least 1, got {round_to}")
-    return -(-int(inside.max()) // round_to) * round_to
+def _rectangles(
+    lengths: ArrayLike, batches: Iterable[Sequence[int]], round_to: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The lengths inside all batches, and of each batch its rows and its width."""
+    at_least_one(round_to=round_to)
+    tokens = checked(lengths)
+    numbers, starts = joined(batches, len(tokens))
+    inside = tokens[numbers]
+    widths = -(-np.maximum.reduceat(inside, starts) // round_to) * round_to
+    return inside, np.diff(starts, append=len(inside)), widths
 
 
 def _cut(order: Sequence[int], rows: int) -> list[Batch]:
-    if rows < 1:
-        raise ValueError(f"a batch needs at least 1 row, got {rows}")
+    at_least_one(rows=rows)
     return [list(order[i : i + rows]) for i in range(0, len(order), rows)]

@@ -12,10 +12,16 @@ Words
     slots_per_step      sequences_per_step x length: known before a token is read
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import index
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from batchlab import units
+
+if TYPE_CHECKING:
+    from batchlab.launch import Launch
 
 __all__ = ["Plan", "data_parallel_degree", "for_slots_per_step", "from_config", "splits"]
 
@@ -35,7 +41,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name in ("rows", "accumulation", "data_parallel", "length"):
-            check_positive(name, getattr(self, name))
+            object.__setattr__(self, name, check_positive(name, getattr(self, name)))
 
     @property
     def sequences_per_step(self) -> int:
@@ -46,10 +52,10 @@ class Plan:
         return self.sequences_per_step * self.length
 
     def target_tokens_per_step(self, fill: float, target_share: float) -> float:
-        """Tokens that the loss counts behind one update, on average.
+        """Tokens that the loss counts behind one update: an expectation, so a float.
 
-        `fill` is real tokens / slots and `target_share` is trained tokens / real tokens; both are
-        measured, never assumed.
+        `fill` is real tokens / slots and `target_share` is trained tokens / real tokens. Both are
+        measured over many steps, never assumed; one step counts its own targets exactly.
         """
         for name, value in (("fill", fill), ("target_share", target_share)):
             if not 0 < value <= 1:  # NaN too is not between them
@@ -57,10 +63,21 @@ class Plan:
         return self.slots_per_step * fill * target_share
 
 
-def check_positive(name: str, value: object) -> None:
-    """Refuse anything but a whole number of at least 1, by name."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+def check_positive(name: str, value: object) -> int:
+    """Return a whole number of at least 1 (NumPy's too), or refuse it by name."""
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or index(value) < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return index(value)
+
+
+def nearest(value: int, step: int) -> str:
+    """Say which multiples of `step` lie around a `value` that is none.
+
+    >>> nearest(1_000_000, 65_536)
+    'the nearest are 983,040 and 1,048,576'
+    """
+    below, above = units.neighbours(value, step)
+    return f"the nearest are {below:,} and {above:,}" if below else f"the nearest is {above:,}"
 
 
 def for_slots_per_step(slots: int, *, rows: int, length: int, data_parallel: int) -> Plan:
@@ -72,12 +89,10 @@ def for_slots_per_step(slots: int, *, rows: int, length: int, data_parallel: int
     check_positive("slots", slots)
     one = Plan(rows, 1, data_parallel, length)
     if slots % one.slots_per_step:
-        below, above = units.neighbours(slots, one.slots_per_step)
-        nearest = f"{below:,} and {above:,}" if below else f"{above:,}"
         raise ValueError(
             f"{slots:,} slots per step is not a multiple of {one.slots_per_step:,} "
             f"({rows:,} rows x {length:,} tokens x {data_parallel:,} devices); "
-            f"the nearest {'are' if below else 'is'} {nearest}"
+            f"{nearest(slots, one.slots_per_step)}"
         )
     return Plan(rows, slots // one.slots_per_step, data_parallel, length)
 
@@ -114,17 +129,22 @@ def data_parallel_degree(
         check_positive(name, value)
     one = tensor * pipeline * context
     if devices % one:
-        below, above = units.neighbours(devices, one)
-        nearest = f"{below:,} and {above:,}" if below else f"{above:,}"
         raise ValueError(
             f"{devices:,} devices do not divide into replicas of {one:,} (tensor {tensor} x "
-            f"pipeline {pipeline} x context {context}); the nearest are {nearest}"
+            f"pipeline {pipeline} x context {context}); {nearest(devices, one)}"
         )
     return devices // one
 
 
-def from_config(config: Any, **options: Any) -> Any:
-    """Read a launch config; see `batchlab.launch.from_config`."""
+def from_config(
+    config: Mapping[str, Any] | Sequence[str] | str | Path, **options: int | None
+) -> "Launch":
+    """Read TrainingArguments, DeepSpeed JSON or Megatron flags: `batchlab.launch.from_config`.
+
+    >>> config = {"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 8}
+    >>> from_config(config, devices=2, length=2048).plan.slots_per_step
+    131072
+    """
     from batchlab import launch
 
     return launch.from_config(config, **options)

@@ -43,14 +43,17 @@ def size(number_of_bytes: float) -> str:
 def duration(seconds: float) -> str:
     """Show seconds with three digits and the prefix that suits them.
 
-    >>> duration(0.0123), duration(0.969), duration(90), duration(7200)
-    ('12.3 ms', '969 ms', '1.50 min', '2.00 h')
+    >>> duration(0.0123), duration(0.9996), duration(90), duration(4.5e6)
+    ('12.3 ms', '1.00 s', '1.50 min', '1,250 h')
     """
-    steps = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "us"))
-    for unit, name in steps:
-        if abs(seconds) >= unit:
-            return f"{seconds / unit:#.3g}".rstrip(".") + f" {name}"
-    return f"{seconds / 1e-9:#.3g}".rstrip(".") + " ns" if seconds else "0 s"
+    seconds = float(f"{seconds:.3g}")  # first, so that 999.6 ms is 1.00 s
+    if not seconds:
+        return "0 s"
+    steps = ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+    unit, name = next((step for step in steps if abs(seconds) >= step[0]), steps[-1])
+    number = seconds / unit
+    shown = count(number) if abs(number) >= 999.5 else f"{number:#.3g}".rstrip(".")
+    return f"{shown} {name}"
 
 
 def rate(per_second: float, of: str) -> str:
@@ -69,5 +72,7 @@ def neighbours(value: int, step: int) -> tuple[int, int]:
     >>> neighbours(1_000_000, 65_536)
     (983040, 1048576)
     """
+    if step < 1:
+        raise ValueError(f"step must be at least 1, got {step}")
     below = value // step * step
     return below, below if below == value else below + step

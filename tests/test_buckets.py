@@ -111,7 +111,9 @@ def test_no_other_deal_makes_the_steps_shorter():
     [
         (lambda: buckets.by_token_budget([4, 70], 64), "document 1 has 70 tokens"),
         (lambda: buckets.by_token_budget([60], 63, round_to=8), "takes 64 slots alone"),
-        (lambda: buckets.by_token_budget([4], 0), "slots must be at least 1"),
+        (lambda: buckets.by_token_budget([4], 0), "slots must be a whole number of at least 1"),
+        (lambda: buckets.by_token_budget([4], 8, max_rows=0), "max_rows must be a whole number"),
+        (lambda: buckets.balance([4], [[0], [1]], 2), "batch 1 names document 1; they are 0 to 0"),
         (lambda: buckets.by_token_budget([], 64), "empty"),
         (lambda: buckets.by_two_budgets([4], [4, 5], 9, 9), "1 text lengths but 2 image"),
         (lambda: buckets.by_two_budgets([4], [9], 9, 8), "the budget is 8 image slots"),

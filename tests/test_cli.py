@@ -119,14 +119,14 @@ def test_a_bad_file_gets_one_clear_line_and_exit_code_1(capsys, tmp_path, name, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["padding", "--rows", "0"], "at least 1 row, got 0"),
+        (["padding", "--rows", "0"], "rows must be a whole number of at least 1, got 0"),
         (["pack", "--row-length", "0"], "at least 1 slot, got 0"),
         (
             ["pack", "--too-long", "refuse"],
             "tokens, a row has 2,048 slots (7 documents are too long)",
         ),
         (["padding", "--rows", "9999"], "between 1 and the 6,015 documents, got 9,999"),
-        (["padding", "--window", "0"], "at least 1 batch, got 0"),
+        (["padding", "--window", "0"], "window must be a whole number of at least 1, got 0"),
         (["padding", "gsm8k", "--data", "x.txt"], "two data sets were given"),
         (["padding", "--field", "text"], "go with your own documents"),
         (["padding", "--plot", "x.bmp"], "figures are written as .png, .svg, .pdf"),

@@ -42,6 +42,8 @@ def test_drawn_lengths_follow_their_seed_and_their_law():
         ([2.5], r"got 2\.5 \(float\) at position 0"),
         ([float("nan")], "got nan"),
         ([[1, 2]], r"shape \(1, 2\)"),
+        ([[1, 2], [3]], "got lists inside"),
+        ([3, 2**70], r"1\.181e\+21 at position 1, more than 64 bits"),
         ([True], r"got True \(bool\)"),
         (["7"], "got '7'"),
     ],
@@ -56,3 +58,21 @@ def test_other_formats_and_drawing_options_are_refused(tmp_path):
         lengths.read(tmp_path / "a.bin")
     with pytest.raises(ValueError, match="count >= 1"):
         lengths.lognormal(0, median=1, sigma=1, longest=8)
+    with pytest.raises(ValueError, match="sigma >= 0"):
+        lengths.lognormal(5, median=1, sigma=float("nan"), longest=8)
+
+
+def test_a_wide_law_stays_inside_its_limits():
+    """Clipped before the cast: a float past 64 bits would come back negative."""
+    drawn = lengths.lognormal(1_000, median=100, sigma=40, longest=2048, seed=0)
+    assert set(np.unique(drawn)) >= {1, 2048} and drawn.min() == 1 and drawn.max() == 2048
+
+
+def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path):
+    for name, text in [
+        ("a.txt", "3\n5\n"),
+        ("a.json", "[3, 5]"),
+        ("a.jsonl", '{"length": 3}\n{"length": 5}'),
+    ]:
+        (tmp_path / name).write_text(text, encoding="utf-8-sig")
+        assert lengths.read(tmp_path / name).tolist() == [3, 5]

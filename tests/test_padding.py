@@ -156,8 +156,8 @@ def test_capped_lognormal_lengths_have_the_tabled_longest(rows, longest):
     assert expected_longest(lengths, rows) == pytest.approx(longest, rel=2e-3)
 
 
-def test_both_ways_of_counting_draws_agree():
-    lengths = np.arange(1, 9001)  # 9,000 x 600 is past the limit of the direct product
+def test_many_rows_of_many_documents_follow_the_closed_form():
+    lengths = np.arange(1, 9001)
     closed = 600 * (9000 + 1) / (600 + 1)  # longest of B from 1..N without replacement
     assert expected_longest(lengths, 600) == pytest.approx(closed, rel=1e-9)
     assert expected_longest(lengths, 400) == pytest.approx(400 * 9001 / 401, rel=1e-9)
@@ -184,3 +184,17 @@ def test_rows_that_cannot_be_drawn_are_refused(rows):
 def test_an_empty_rectangle_is_refused(call):
     with pytest.raises(ValueError, match="at least 1"):
         call()
+
+
+@pytest.mark.parametrize(
+    ("batches", "message"),
+    [
+        ([], "there are no batches"),
+        ([[0], [1, 2]], "batch 1 names document 2; they are 0 to 1"),
+        ([[0, -1]], "batch 0 names document -1"),  # NumPy would count from the end
+        ([[0.0]], "document numbers, got values of type float64"),
+    ],
+)
+def test_a_batch_of_other_documents_is_refused(batches, message):
+    with pytest.raises(ValueError, match=message):
+        measure([5, 3], batches)

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +46,11 @@ def test_splits_are_all_and_only_the_exact_ones(micro, replicas, length):
 def test_rows_that_are_no_count_are_refused(value):
     with pytest.raises(ValueError, match="rows must be a whole number"):
         Plan(value, 1, 1, 1)
+
+
+def test_whole_numbers_of_numpy_are_taken_as_ours():
+    plan = Plan(np.int64(8), np.int32(4), 2, 512)
+    assert plan == Plan(8, 4, 2, 512) and type(plan.rows) is int
 
 
 @pytest.mark.parametrize("fill", [0.0, 1.01, float("nan")])

@@ -17,6 +17,9 @@ from batchlab import units
         (units.duration(0.0123), "12.3 ms"),
         (units.duration(0), "0 s"),
         (units.duration(5400), "1.50 h"),
+        (units.duration(0.9996), "1.00 s"),  # not "1,000 ms"
+        (units.duration(59.99), "1.00 min"),
+        (units.duration(2e-12), "0.00200 ns"),
         (units.rate(7245.2, "tokens"), "7,245 tokens/s"),
         (units.count(1_048_576), "1,048,576"),
     ],
@@ -30,3 +33,8 @@ def test_neighbours_are_multiples_on_both_sides(value, step):
     below, above = units.neighbours(value, step)
     assert below % step == above % step == 0
     assert below <= value <= above and above - below in (0, step)
+
+
+def test_multiples_of_nothing_are_refused():
+    with pytest.raises(ValueError, match="step must be at least 1, got 0"):
+        units.neighbours(5, 0)
