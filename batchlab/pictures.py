@@ -5,7 +5,7 @@
 Nothing is computed here that `padding` and `packing` did not count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from batchlab.canvas import (
     told,
 )  # fmt: skip
 
-__all__ = ["overview", "packed_rows", "packing_rows", "rectangle"]
+__all__ = ["overview", "packed_rows", "packing_rows", "rectangle", "step_strips"]
 
 SHADES = (REAL, "#3E97C9", SECOND)  # neighbours in a row, told apart by brightness
 
@@ -104,6 +104,33 @@ def packing_rows(packed: packing.Packing, *, most: int = 16, title: str = "") ->
     figure = packed_rows(rows, packed.row_length, title=title or filled)
     bound = f"No packing needs fewer than {packed.lower_bound:,} rows."
     return told(figure, f"{filled}. Drawn: {figure.batchlab_alt} {bound}")
+
+
+def step_strips(
+    ways: Mapping[str, Sequence[float]], whole: float, *, title: str, x: str = "slots"
+) -> Picture:
+    """Draw a step as a strip of micro-batches for each way to split it; what it lacks is hatched.
+
+    `whole` is what the step should hold; a strip that goes beyond that line holds too much.
+    """
+    if not ways:
+        raise ValueError("a step is drawn in at least 1 way, got none")
+    figure, axes = blank(7, 0.36 * len(ways) + 1.6)
+    _draw_packed(axes, list(ways.values()), whole)
+    most = max(whole, *(sum(parts) for parts in ways.values()))
+    axes.axvline(whole, color=INK, linestyle="--", linewidth=1.2)
+    axes.set_ylim(len(ways) - 0.3, -0.7)
+    axes.set_yticks(range(len(ways)), list(ways))
+    axes.grid(visible=False)
+    axes.set(xlabel=x, xlim=(0, most * 1.02))
+    headline(axes, title)
+    handles = [Patch(color=REAL, label="micro-batches"), Patch(label="missing", **pad_style())]
+    _legend(figure, handles)
+    held = "; ".join(
+        f"{name}: {_many(len(parts), 'micro-batch', 'es')}, {sum(parts):,g} {x}"
+        for name, parts in ways.items()
+    )
+    return told(figure, f"Strips of micro-batches, {whole:,g} {x} asked. {held}.")
 
 
 def overview(
@@ -218,9 +245,9 @@ def _draw_rectangle(axes: Axes, at: Any, inside: np.ndarray, *, start: int = 0) 
     axes.barh(at, width - inside, left=start + inside, height=0.8, **pad_style())
 
 
-def _draw_packed(axes: Axes, rows: Sequence[Sequence[int]], width: int) -> None:
+def _draw_packed(axes: Axes, rows: Sequence[Sequence[float]], width: float) -> None:
     for place, lengths in enumerate(rows):
-        start = 0
+        start = 0.0
         for number, length in enumerate(lengths):
             axes.barh(
                 place, length, left=start, height=0.8, color=SHADES[number % 3],
@@ -235,10 +262,10 @@ def _handles() -> list[Patch]:
     return [Patch(color=REAL, label="real tokens"), Patch(label="padding", **pad_style())]
 
 
-def _legend(figure: Picture) -> None:
+def _legend(figure: Picture, handles: list[Patch] | None = None) -> None:
     figure.legend(
-        handles=_handles(), loc="outside lower center", ncols=2, frameon=False, fontsize=9,
-        labelcolor=INK,
+        handles=handles or _handles(), loc="outside lower center", ncols=2, frameon=False,
+        fontsize=9, labelcolor=INK,
     )  # fmt: skip
 
 

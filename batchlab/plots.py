@@ -29,7 +29,7 @@ from batchlab.canvas import (
     show,
     told,
 )  # fmt: skip
-from batchlab.pictures import overview, packed_rows, packing_rows, rectangle
+from batchlab.pictures import overview, packed_rows, packing_rows, rectangle, step_strips
 
 __all__ = [
     "bars",
@@ -44,6 +44,7 @@ __all__ = [
     "save",
     "show",
     "stacked",
+    "step_strips",
     "timeline",
     "waste_by_rows",
 ]

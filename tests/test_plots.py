@@ -25,6 +25,7 @@ FIGURES = {
     "bars": lambda: plots.bars({"a": 0.5, "b": 0.2}, title="t", x="share", of_one=True),
     "before": lambda: plots.before_after({"padded": (3, 2.5)}, title="t", x="seconds"),
     "stacked": lambda: plots.stacked({"p": [1, 2], "q": [3, 4]}, ["a", "b"], title="t", x="s"),
+    "strips": lambda: plots.step_strips({"2 x 3": [2, 2, 2]}, 6, title="t", x="rows"),
     "timeline": lambda: plots.timeline(EVENTS, title="t", limit=2.5),
 }
 
@@ -75,6 +76,14 @@ def test_packed_rows_draw_every_token_and_every_free_slot_once():
     assert sum(bar.get_width() for bar in bars if not bar.get_hatch()) == packed.real_tokens
     assert "91.67 % full" in figure.batchlab_alt
     assert "fewer than 3 rows" in figure.batchlab_alt
+
+
+def test_a_split_that_does_not_fill_the_step_shows_what_is_missing():
+    figure = plots.step_strips({"4 x 2": [4, 4], "8 x 2": [8, 8]}, 10, title="t", x="rows")
+    hatched = [bar.get_width() for bar in figure.axes[0].patches if bar.get_hatch()]
+    assert hatched == [2]
+    assert "4 x 2: 2 micro-batches, 8 rows" in figure.batchlab_alt
+    assert figure.axes[0].get_xlim()[1] > 16, "what is too much is drawn as well"
 
 
 def test_a_large_packing_shows_its_own_fill_and_not_that_of_the_drawn_rows():
