@@ -24,6 +24,7 @@ VERBS = {  # verb: its module in batchlab/commands
     "pack": "pack",
     "plan": "plan",
     "memory": "memory",
+    "fit": "fit",
     "sweep": "sweep",
     "doctor": "doctor",
 }

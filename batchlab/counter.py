@@ -9,6 +9,7 @@ no counter of its own; there the profiler's memory events are added up.
 import contextlib
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["bytes_held", "measure_peak"]
+__all__ = ["bytes_held", "free_bytes", "measure_peak"]
 
 
 def measure_peak(
@@ -55,10 +56,44 @@ def measure_peak(
     return most
 
 
+def free_bytes(model: Any) -> int:
+    """Bytes of tensors that the device of `model` can hold, those of the model included."""
+    place = next(model.parameters()).device
+    if place.type == "cuda":
+        return torch.cuda.mem_get_info(place)[0] + torch.cuda.memory_reserved(place)
+    if place.type != "cpu":
+        raise ValueError(f"device {place.type!r} has no memory counter; there are cpu and cuda")
+    held = bytes_held([*model.parameters(), *model.buffers()])
+    return held + min(_free_memory(), _free_address_space())
+
+
 def bytes_held(tensors: Iterable[Any]) -> int:
     """Bytes of the distinct storages behind these tensors; what is no tensor holds none."""
     storages = (value.untyped_storage() for value in tensors if isinstance(value, Tensor))
     return sum({one.data_ptr(): one.nbytes() for one in storages}.values())
+
+
+def _free_memory() -> int:
+    """What the system could give without swapping."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        known = dict(line.split(":", 1) for line in lines)
+        return int(known["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError):
+        raise ValueError(
+            "this system does not say how much memory is free: give a budget"
+        ) from None
+
+
+def _free_address_space() -> int:
+    """What a limit set by `ulimit -v` leaves to this process."""
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return sys.maxsize
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return max(0, limit - pages * resource.getpagesize())
 
 
 @contextlib.contextmanager

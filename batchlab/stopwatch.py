@@ -141,11 +141,19 @@ class Stopwatch:
         return torch.cuda.memory_stats().get("num_alloc_retries", 0) - self._retries
 
 
-def out_of_memory(error: RuntimeError) -> bool:
-    """Whether a device, or the allocator of the CPU, had no memory left."""
+def out_of_memory(error: Exception) -> bool:
+    """Whether a device, or the allocator of the CPU, had no memory left.
+
+    The allocator of the CPU says so in its own words on each system: "can't allocate memory" on
+    Linux, "not enough memory" on Windows and macOS.
+    """
     text = str(error).lower()
-    kinds = (torch.OutOfMemoryError,) if hasattr(torch, "OutOfMemoryError") else ()
-    return isinstance(error, kinds) or "out of memory" in text or "not enough memory" in text
+    words = ("out of memory", "not enough memory", "allocate memory", "std::bad_alloc")
+    kinds = (
+        MemoryError,
+        *((torch.OutOfMemoryError,) if hasattr(torch, "OutOfMemoryError") else ()),
+    )
+    return isinstance(error, kinds) or any(one in text for one in words)
 
 
 def collect_memory(device: str) -> None:

@@ -102,13 +102,14 @@ def run(
     rounds: int = 3,
     seed: int = 0,
     device: str | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Visit every cell in every round and return all visit records, old and new.
 
     `make_model(precision, layout)` gives a fresh model; `identity` names model and data (the
     schema's model, model_fingerprint, data and data_fingerprint) and is written into each record.
-    A cell that runs out of memory is recorded as such, and the sweep goes on.
+    A cell that runs out of memory is recorded as such, and the sweep goes on. `progress` hears,
+    before each visit, how many are done, of how many, and what is next.
     """
     import torch
 
@@ -130,7 +131,7 @@ def run(
         if _visit_key(base) in finished:
             continue
         if progress:
-            progress(f"{at}/{len(visits)}  rows {cell.rows:<3} {cell.layout}")
+            progress(at - 1, len(visits), f"rows {cell.rows}, {cell.layout}")
         model = _model_for(cell, models, make_model, place)
         measured = _visit(model, documents, groups, cell, place)
         record = {

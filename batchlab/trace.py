@@ -19,9 +19,9 @@ import contextlib
 import copy
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -30,7 +30,20 @@ from batchlab import loop, units
 from batchlab.counter import measure_peak
 from batchlab.storages import KINDS, Living
 
-__all__ = ["KINDS", "Comparison", "Peak", "Setting", "compare", "measure_peak", "predict_peak"]
+if TYPE_CHECKING:
+    from batchlab.fit import Fit
+
+__all__ = [
+    "KINDS",
+    "Comparison",
+    "Peak",
+    "Setting",
+    "compare",
+    "largest_rows",
+    "make_states",
+    "measure_peak",
+    "predict_peak",
+]
 
 BACKWARD = tuple(f"backward, {part}" for part in ("head", "top", "next", "bottom"))
 PHASES = ("forward", *BACKWARD, "optimizer")
@@ -126,6 +139,13 @@ def predict_peak(
     return Peak(_extrapolated(traced, layers), depths)
 
 
+def largest_rows(model: nn.Module, documents: Sequence[Any], **options: Any) -> "Fit":
+    """The most rows that fit, confirmed by trying: `batchlab.fit.largest_rows`."""
+    from batchlab import fit
+
+    return fit.largest_rows(model, documents, **options)
+
+
 def compare(
     config: Any, *, rows: int, length: int, device: str = "cpu", **options: Any
 ) -> Comparison:
@@ -156,7 +176,7 @@ def _trace(config: Any, setting: Setting, cuda: bool) -> ByPhase:
     with FakeTensorMode(), _masks_as_in_a_real_run(), living:
         model, optimizer = _model(config, setting, cuda=cuda)
         living.mark(model.parameters(), "parameters")
-        _make_states(model, optimizer)
+        make_states(model, optimizer)
         states = (value for state in optimizer.state.values() for value in state.values())
         living.mark(states, "optimizer")
         micro_batches = _micro_batches(setting)
@@ -230,8 +250,8 @@ def _take(
     )
 
 
-def _make_states(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """What the optimizer made in the steps before."""
+def make_states(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Let the optimizer make its states, as in the steps before: from gradients of 0."""
     for parameter in model.parameters():
         parameter.grad = torch.zeros_like(parameter)
     optimizer.step()

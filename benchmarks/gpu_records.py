@@ -63,7 +63,7 @@ def sweeps(shape, folder: Path, small: bool) -> None:
             documents_per_step=rows[-1],
             steps=2 if small else 4,
             rounds=2 if small else 3,
-            progress=print,
+            progress=lambda done, of, text: print(f"{done}/{of}  {text}", flush=True),
         )
 
 

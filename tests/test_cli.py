@@ -240,3 +240,37 @@ def test_a_sweep_and_a_diagnosis_from_its_records(capsys, tmp_path):
     assert sum(part["seconds"] for part in found["parts"]) == pytest.approx(found["step_seconds"])
     code, _, err = run(capsys, "doctor", path, "--verify")
     assert code == 1 and "--verify measures anew" in err
+
+
+def test_fit_tries_what_it_predicts_and_keeps_the_step(capsys, tmp_path):
+    documents = tmp_path / "short.jsonl"
+    lengths = [30, 64, 12, 64, 50, 64, 64, 9]
+    documents.write_text("".join(json.dumps({"input_ids": [1] * n}) + "\n" for n in lengths))
+    asked = ("fit", "--data", documents, "--journal", tmp_path / "tries.jsonl")
+    found = as_json(capsys, *asked, "--budget", 0.02)
+    assert found["rows"] >= 1 and found["refused_rows"] == found["rows"] + 1
+    for one in found["tries"]:
+        assert one["fits"] == (one["peak_bytes"] <= found["budget_bytes"])
+        assert one["predicted_bytes"] == pytest.approx(one["peak_bytes"], rel=0.03)
+    code, out, _ = run(capsys, *asked, "--budget", 0.02)
+    assert code == 0 and "of 8 documents" in out and f"; {found['refused_rows']} do not." in out
+    code, _, err = run(capsys, *asked, "--budget", 0.02, "--checkpointing")
+    assert code == 1 and "its tries had checkpointing = False" in err
+
+    kept = as_json(capsys, "fit", "--data", documents, "--budget", 1, "--sequences", 6)
+    assert kept["rows"] * kept["accumulation"] == 6 and kept["refused_rows"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--budget", "0.001"], "parameters, gradients and optimizer alone need"),
+        (["--budget", "nan"], "--budget is GiB of tensors, above 0; got nan"),
+        (["--sequences", "0"], "must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_fit_refuses_what_cannot_be(capsys, tmp_path, options, message):
+    documents = tmp_path / "short.jsonl"
+    documents.write_text('{"input_ids": [1, 2, 3]}\n')
+    code, out, err = run(capsys, "fit", "--data", documents, *options)
+    assert (code, out) == (1, "") and message in err and err.count("\n") == 1

@@ -45,8 +45,15 @@ ROOMS = {
     "loader": ({"batches", "streaming"}, {"torch"}),
     "storages": (set(), {"torch"}),
     "counter": (set(), {"torch"}),
-    "trace": ({"counter", "loop", "model", "storages", "units"}, {"torch", "transformers"}),
+    "trace": ({"counter", "fit", "loop", "model", "storages", "units"}, {"torch", "transformers"}),
     "stopwatch": ({"loop"}, {"torch"}),
+    "journal": ({"records"}, set()),
+    "forecast": ({"trace"}, {"torch"}),
+    "rehearsal": ({"counter", "loop", "stopwatch", "trace"}, {"torch"}),
+    "fit": (
+        {"batches", "counter", "forecast", "journal", "model", "plan", "rehearsal", "units"},
+        {"torch"},
+    ),
     "sweep": ({"batches", "model", "records", "stopwatch"}, {"numpy", "torch"}),
     "monitor": ({"model", "records"}, {"torch", "transformers"}),
     "canvas": (set(), {"matplotlib", "IPython"}),
@@ -68,8 +75,8 @@ LAZY = {
     "trace": {"transformers"},
     "sliders": {"anywidget", "traitlets"},
 }
-# A door that leads up: opened only when it is called. `plan.from_config` is where people look.
-UPWARD = {("plan", "launch")}
+# Doors that lead up, opened only when they are called: where people look for them.
+UPWARD = {("plan", "launch"), ("trace", "fit")}
 
 HOUSE = Path(batchlab.__file__).parent
 MODULES = sorted(path for path in HOUSE.glob("*.py") if path.stem != "__init__")

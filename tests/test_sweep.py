@@ -85,7 +85,7 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     code = (
         "import os, signal\nfrom pathlib import Path\nfrom tests import test_sweep\n"
         "seen = []\n"
-        "def progress(text):\n"
+        "def progress(done, of, text):\n"
         "    seen.append(text)\n"
         "    if len(seen) == 4: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"test_sweep.run(Path({str(path)!r}), progress=progress)\n"
@@ -96,8 +96,9 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     before = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(before) == 3
     visited = []
-    after = run(path, progress=visited.append)
+    after = run(path, progress=lambda *said: visited.append(said))
     assert len(visited) == 5 and after[:3] == before and len(after) == 8
+    assert visited[0][:2] == (3, 8), "three visits are done, of eight"
 
 
 def test_a_cell_that_runs_out_of_memory_is_recorded_and_the_sweep_goes_on(tmp_path, monkeypatch):

@@ -4,10 +4,11 @@
 """
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from batchlab.commands import progress
 
 __all__ = ["Setting", "add", "measure", "prepare"]
 
@@ -66,13 +67,7 @@ def measure(setting: Setting, cells: list[Any], path: Path, documents: int, **ho
     """Run the sweep with a progress bar on stderr; returns its visits."""
     from batchlab import sweep
 
-    quiet = not sys.stderr.isatty()
-
-    def progress(text: str) -> None:
-        if not quiet:
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
-    try:
+    with progress.bar() as report:
         return sweep.run(
             setting.documents,
             setting.make,
@@ -80,9 +75,6 @@ def measure(setting: Setting, cells: list[Any], path: Path, documents: int, **ho
             path=path,
             identity=setting.identity,
             documents_per_step=documents,
-            progress=progress,
+            progress=report,
             **({"steps": 3, "rounds": 2} | how),
         )
-    finally:
-        if not quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
