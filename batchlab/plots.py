@@ -34,6 +34,7 @@ from batchlab.pictures import overview, packed_rows, packing_rows, rectangle, st
 __all__ = [
     "bars",
     "before_after",
+    "law",
     "lengths_histogram",
     "lines",
     "loss_curves",
@@ -158,6 +159,40 @@ def lines(
     axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
     ends = "; ".join(f"{name} ends at {ys[-1]:.3g}" for name, (_, ys) in series.items())
     return told(figure, f"Lines of {y} against {x}: {ends}.")
+
+
+def law(
+    lines: Mapping[str, Series],
+    measured: Mapping[float, tuple[float, float]],
+    *,
+    title: str,
+    x: str,
+    y: str,
+) -> Figure:
+    """Laws as lines, measured {x: (value, standard error)} as points; both axes logarithmic.
+
+    A bar is two standard errors to each side. Equal steps on such axes are equal factors.
+    """
+    figure, axes = blank(7, 4)
+    for i, (name, (xs, ys)) in enumerate(lines.items()):
+        axes.plot(xs, ys, STYLES[i % 7], color=COLOURS[i % 7], linewidth=1.8, label=name)
+    values, errors = zip(*measured.values(), strict=True)
+    bars = [2 * error for error in errors]
+    axes.errorbar(
+        list(measured), values, yerr=bars, fmt="o", color=INK, markersize=6, capsize=4,
+        markerfacecolor=PAPER, markeredgewidth=1.6, label="measured, ± 2 standard errors",
+    )  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    axes.set_xticks(list(measured), [f"{at:g}" for at in measured])
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.3g}")
+    axes.minorticks_off()
+    axes.set(xlabel=x, ylabel=y)
+    headline(axes, title)
+    axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
+    points = ", ".join(f"{at:g}: {v:.3g} ± {e:.2g}" for at, (v, e) in measured.items())
+    ends = "; ".join(f"{name} ends at {ys[-1]:.3g}" for name, (_, ys) in lines.items())
+    return told(figure, f"{y} against {x}, measured with standard errors: {points}. {ends}.")
 
 
 def loss_curves(

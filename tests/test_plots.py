@@ -22,6 +22,9 @@ FIGURES = {
     "packing": lambda: plots.packing_rows(packing.pack(ln.gsm8k(), 2048)),
     "lines": lambda: plots.lines({"a": ([1, 2], [3, 4])}, title="t", x="x", y="y", log_x=True),
     "loss": lambda: plots.loss_curves({"a": [3, 2.5], "b": ([1, 4], [3, 2.4])}),
+    "law": lambda: plots.law(
+        {"l": ([1, 4], [2, 1])}, {1: (2.1, 0.1), 4: (1.0, 0.02)}, title="t", x="rows", y="noise"
+    ),
     "bars": lambda: plots.bars({"a": 0.5, "b": 0.2}, title="t", x="share", of_one=True),
     "before": lambda: plots.before_after({"padded": (3, 2.5)}, title="t", x="seconds"),
     "stacked": lambda: plots.stacked({"p": [1, 2], "q": [3, 4]}, ["a", "b"], title="t", x="s"),
@@ -44,6 +47,16 @@ def test_a_figure_can_be_drawn_and_has_its_text(name):
 
 def widths(axes):
     return np.array([bar.get_width() for bar in axes.patches])
+
+
+def test_a_law_of_one_half_is_a_straight_line_and_a_bar_is_two_standard_errors():
+    rows, noise = [1, 4, 16], [4, 2, 1]
+    (axes,) = plots.law({"l": (rows, noise)}, {4: (2.2, 0.3)}, title="t", x="x", y="y").axes
+    drawn = axes.transScale.transform(axes.lines[0].get_xydata())
+    slopes = np.diff(drawn[:, 1]) / np.diff(drawn[:, 0])
+    assert np.allclose(slopes, slopes[0])
+    (low, high) = axes.collections[0].get_segments()[0][:, 1]
+    assert np.allclose([low, high], [1.6, 2.8])
 
 
 def test_the_rectangle_draws_real_tokens_and_padding_to_one_width():
