@@ -5,7 +5,8 @@
 `explorer` and `finder` make further ones from plain data; they stand in `sliders`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -105,15 +106,22 @@ def packing_explorer(
     row_lengths: Sequence[int] = ROW_LENGTHS,
     methods: Sequence[str] = METHODS,
     drawn_rows: int = 12,
+    goal: str = "",
+    where: Callable[[packing.Packing], bool] | None = None,
 ) -> Explorer:
     """Row length and method against rows, fill, the bound, and what is cut.
 
-    Documents longer than a row are split, and the facts say how many.
+    Documents longer than a row are split, and the facts say how many. With `where` there is a
+    setting to find: one whose packing fulfils it, and `goal` says so in words.
     """
     tokens = np.asarray(lengths)
 
+    @cache
+    def pack(row_length: int, method: str) -> packing.Packing:
+        return packing.pack(tokens, row_length, method=method, too_long="split")
+
     def scene(row_length: int, method: str) -> dict[str, Any]:
-        packed = packing.pack(tokens, row_length, method=method, too_long="split")
+        packed = pack(row_length, method)
         some = np.linspace(0, packed.row_count - 1, min(drawn_rows, packed.row_count))
         rows = [packed.piece_lengths[packed.rows[round(place)]].tolist() for place in some]
         return {
@@ -136,7 +144,15 @@ def packing_explorer(
         "row_length": ("slots in a row", list(row_lengths)),
         "method": ("method", list(methods)),
     }
-    return explorer("Packing: row length and method", controls, scene, show=_readable)
+    title = "Packing: row length and method"
+    if where is None:
+        return explorer(title, controls, scene, show=_readable)
+    fulfils = where
+
+    def meets(row_length: int, method: str) -> bool:
+        return fulfils(pack(row_length, method))
+
+    return finder(title, controls, scene, goal=goal, where=meets, show=_readable)
 
 
 def _packed_row(row: list[int], row_length: int) -> list[tuple[int, int]]:

@@ -111,6 +111,15 @@ def test_the_packing_explorer_shows_what_the_library_packs():
     assert scene["documents cut"] == "4"
 
 
+def test_the_packing_explorer_judges_a_packing_where_there_is_a_goal():
+    made = widgets.packing_explorer(
+        LENGTHS, row_lengths=[4, 64], methods=["next_fit"], goal="Cut no document.",
+        where=lambda packed: packed.cut_documents == 0,
+    )  # fmt: skip
+    assert made.scene({"row_length": 64, "method": "next_fit"})["found"]
+    assert not made.scene({"row_length": 4, "method": "next_fit"})["found"]
+
+
 def test_the_calculator_knows_that_a_device_is_not_a_replica():
     made = widgets.calculator(slots=2**20)
     setting = {
