@@ -3,7 +3,8 @@
     results  ->  matplotlib Figure with `batchlab_alt`
 
 Every figure takes what other rooms computed and draws it; nothing is computed here that `report`
-could not print. The drawn slots stand in `pictures`, the paper in `canvas`.
+could not print. The drawn slots stand in `pictures`, what a step costs in `charts` and `findings`,
+the paper in `canvas`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ from batchlab.canvas import (
     show,
     told,
 )  # fmt: skip
+from batchlab.charts import memory_stack, throughput, timeline
+from batchlab.findings import lost_time, predicted_measured
 from batchlab.pictures import overview, packed_rows, packing_rows, rectangle, step_strips
 
 __all__ = [
@@ -38,14 +41,18 @@ __all__ = [
     "lengths_histogram",
     "lines",
     "loss_curves",
+    "lost_time",
+    "memory_stack",
     "overview",
     "packed_rows",
     "packing_rows",
+    "predicted_measured",
     "rectangle",
     "save",
     "show",
     "stacked",
     "step_strips",
+    "throughput",
     "timeline",
     "waste_by_rows",
 ]
@@ -279,41 +286,6 @@ def stacked(
         for i, name in enumerate(names)
     )
     return told(figure, f"Stacked bars of {x}. {told_parts}.")
-
-
-def timeline(
-    events: Sequence[tuple[str, Mapping[str, float]]],
-    *,
-    title: str,
-    y: str = "MiB",
-    limit: float | None = None,
-) -> Figure:
-    """What is held after each event of a step: one upright bar an event, in order.
-
-    An event is its name and what it holds by category, such as memory while gradients accumulate.
-    """
-    parts = list(dict.fromkeys(part for _, held in events for part in held))
-    figure, axes = blank(max(5.0, 0.62 * len(events) + 2.4), 4)
-    bottom = np.zeros(len(events))
-    for i, part in enumerate(parts):
-        values = [held.get(part, 0.0) for _, held in events]
-        axes.bar(
-            range(len(events)), values, bottom=bottom, width=0.8, label=part,
-            color=COLOURS[i % 7], hatch=HATCHES[i % 7], edgecolor=PAPER, linewidth=0.6,
-        )  # fmt: skip
-        bottom = bottom + np.asarray(values)
-    if limit is not None:
-        axes.axhline(limit, color=HATCH, linestyle="--", linewidth=1.5)
-        axes.annotate(f"limit {limit:,.4g}", (-0.4, limit), xytext=(0, 4), color=INK,
-                      textcoords="offset points", fontsize=9)  # fmt: skip
-    axes.set_xticks(range(len(events)), [name for name, _ in events], rotation=35, ha="right")
-    axes.grid(visible=False, axis="x")
-    axes.set(ylabel=y)
-    headline(axes, title)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=9, labelcolor=INK)
-    peak = int(np.argmax(bottom))
-    totals = ", ".join(f"{name} {t:,.4g}" for (name, _), t in zip(events, bottom, strict=True))
-    return told(figure, f"Bars of {y} after each event: {totals}; most after {events[peak][0]}.")
 
 
 def _lie_down(axes) -> None:  # type: ignore[no-untyped-def]
