@@ -17,7 +17,15 @@ from torch import Tensor, nn
 
 from batchlab import loop
 
-__all__ = ["Stopwatch", "collect_memory", "count", "out_of_memory"]
+__all__ = [
+    "Pauses",
+    "Spans",
+    "Stopwatch",
+    "collect_memory",
+    "count",
+    "has_varlen",
+    "out_of_memory",
+]
 
 
 def count(batch: Mapping[str, Tensor], *, varlen: bool) -> dict[str, int]:
@@ -44,17 +52,76 @@ def count(batch: Mapping[str, Tensor], *, varlen: bool) -> dict[str, int]:
     }
 
 
+def has_varlen(model: nn.Module) -> bool:
+    """Whether attention of this model computes pairs inside segments only."""
+    implementation = getattr(getattr(model, "config", None), "_attn_implementation", "") or ""
+    return implementation == "batchlab_varlen" or "flash" in implementation
+
+
+class Pauses:
+    """Seconds for which Python's garbage collector held the process."""
+
+    def __init__(self) -> None:
+        self._seconds = self._began = 0.0
+        gc.callbacks.append(self._heard)
+
+    def _heard(self, phase: str, _: dict[str, int]) -> None:
+        now = time.perf_counter()
+        if phase == "start":
+            self._began = now
+        else:
+            self._seconds += now - self._began
+
+    def take(self) -> float:
+        """Seconds since this was last asked."""
+        seconds, self._seconds = self._seconds, 0.0
+        return seconds
+
+    def close(self) -> None:
+        gc.callbacks.remove(self._heard)
+
+
+class Spans:
+    """Seconds between `begin` and `end`, on the device's own clock, asked for at the end."""
+
+    def __init__(self, *, cuda: bool) -> None:
+        self.cuda = cuda
+        self._begun: list[Any] = []
+        self._ended: list[Any] = []
+
+    def begin(self) -> None:
+        self._begun.append(self._mark())
+
+    def end(self) -> None:
+        self._ended.append(self._mark())
+
+    def take(self) -> list[float]:
+        """Every span since this was last asked; on a GPU the device must be synchronised."""
+        pairs = list(zip(self._begun, self._ended, strict=False))  # a step may have failed
+        self._begun, self._ended = [], []
+        if self.cuda:
+            return [before.elapsed_time(after) / 1000 for before, after in pairs]
+        return [after - before for before, after in pairs]
+
+    def _mark(self) -> Any:
+        if not self.cuda:
+            return time.perf_counter()
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+
 class Stopwatch:
     """Takes real steps through `loop.train_step` and keeps their times."""
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, device: str) -> None:
         self.model, self.optimizer = model, optimizer
         self.cuda = torch.device(device).type == "cuda"
-        implementation = getattr(getattr(model, "config", None), "_attn_implementation", "")
-        self.varlen = implementation == "batchlab_varlen" or "flash" in (implementation or "")
+        self.varlen = has_varlen(model)
+        self._optimizer_spans, self._pauses = Spans(cuda=self.cuda), Pauses()
         self._hooks = [
-            optimizer.register_step_pre_hook(lambda *_: self._mark("before")),
-            optimizer.register_step_post_hook(lambda *_: self._mark("after")),
+            optimizer.register_step_pre_hook(lambda *_: self._optimizer_spans.begin()),
+            optimizer.register_step_post_hook(lambda *_: self._optimizer_spans.end()),
         ]
         self.start()
 
@@ -63,9 +130,9 @@ class Stopwatch:
         self.step_seconds: list[float] = []
         self.counts: list[dict[str, int]] = []
         self.micro_batches = 0
-        self.input_seconds = 0.0
+        self.input_seconds = self.host_seconds = 0.0
         self._waited = 0.0
-        self._marks: dict[str, list[Any]] = {"before": [], "after": []}
+        self._optimizer_spans.take()
         if self.cuda:
             torch.cuda.synchronize()
             torch.cuda.reset_peak_memory_stats()
@@ -82,9 +149,11 @@ class Stopwatch:
         """Take one optimizer step and keep its time."""
         each = [count(batch, varlen=self.varlen) for batch in micro_batches]
         gc.collect(0)  # a full collection inside one step would be blamed on its setting
+        self._pauses.take()
         begin = self._now()
         loop.train_step(self.model, self.optimizer, micro_batches, **options)
         self.step_seconds.append(self._now() - begin + self._waited)
+        self.host_seconds += self._pauses.take()
         self.input_seconds += self._waited
         self._waited = 0.0
         self.micro_batches += len(micro_batches)
@@ -105,7 +174,9 @@ class Stopwatch:
             "step_slots": [one["slots"] for one in self.counts],
             "step_slot_pairs": [one["slot_pairs"] for one in self.counts],
             "input_seconds": self.input_seconds,
-            "optimizer_seconds": self._optimizer_seconds(),
+            # On a GPU a pause of the host may hide behind the queue: nobody knows what it cost.
+            "host_seconds": None if self.cuda else self.host_seconds,
+            "optimizer_seconds": sum(self._optimizer_spans.take()),
             "peak_bytes": torch.cuda.max_memory_allocated() if self.cuda else None,
             "allocator_retries": self._new_retries() if self.cuda else None,
         }
@@ -115,6 +186,7 @@ class Stopwatch:
         return {"status": "out_of_memory", "error": error, "steps": 0, "seconds": 0.0}
 
     def close(self) -> None:
+        self._pauses.close()
         for hook in self._hooks:
             hook.remove()
 
@@ -122,20 +194,6 @@ class Stopwatch:
         if self.cuda:
             torch.cuda.synchronize()
         return time.perf_counter()
-
-    def _mark(self, side: str) -> None:
-        if self.cuda:
-            event = torch.cuda.Event(enable_timing=True)
-            event.record()
-            self._marks[side].append(event)
-        else:
-            self._marks[side].append(time.perf_counter())
-
-    def _optimizer_seconds(self) -> float:
-        pairs = zip(self._marks["before"], self._marks["after"], strict=True)
-        if self.cuda:
-            return sum(before.elapsed_time(after) for before, after in pairs) / 1000
-        return sum(after - before for before, after in pairs)
 
     def _new_retries(self) -> int:
         return torch.cuda.memory_stats().get("num_alloc_retries", 0) - self._retries

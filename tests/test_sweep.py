@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
-from batchlab import attention, doctor, model, monitor, records, stepcost, stopwatch, sweep
+from batchlab import attention, model, stepcost, stopwatch, sweep
 
 DOCUMENTS = [[1 + (i + j) % 30 for j in range(5 + 7 * i % 40)] for i in range(64)]
 IDENTITY = {
@@ -133,105 +132,3 @@ def test_a_cell_that_runs_out_of_memory_is_recorded_and_the_sweep_goes_on(tmp_pa
 def test_bad_settings_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def batches(rows, steps, seed=0):
-    generator = torch.Generator().manual_seed(seed)
-    for step in range(steps):
-        width = 8 + 8 * (step % 4)
-        ids = torch.randint(1, 32, (rows, width), generator=generator)
-        mask = torch.ones_like(ids)
-        mask[1:, 5:] = 0
-        yield {"input_ids": ids, "attention_mask": mask, "labels": ids}
-
-
-def test_a_loop_of_your_own_is_recorded_with_two_lines(tmp_path):
-    small = make_model("float32", "padded")
-    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
-    path = tmp_path / "run.jsonl"
-    with monitor.watch(small, optimizer, path, every=5) as watch:
-        for batch in watch(batches(4, 12)):
-            small(**batch).loss.backward()
-            optimizer.step()
-            optimizer.zero_grad()
-    found = records.read(path)
-    assert sum(record["steps"] for record in found) == 11, "the first step warms up"
-    widths = [8 + 8 * (step % 4) for step in range(1, 12)]
-    assert sum(record["slots"] for record in found) == sum(4 * width for width in widths)
-    assert sum(record["real_tokens"] for record in found) == sum(w + 3 * 5 for w in widths)
-    assert all(0 <= record["input_seconds"] < record["seconds"] for record in found)
-    assert not small._forward_pre_hooks, "nothing is left on the model"
-    merged = stepcost.merge(found)
-    assert stepcost.fit(merged).steps == 11
-    assert doctor.diagnose(merged).subject["rows"] == 4
-
-
-def test_a_slow_loader_is_what_the_doctor_finds(tmp_path):
-    import time
-
-    def slow():
-        for batch in batches(4, 9):
-            time.sleep(0.05)
-            yield batch
-
-    small = make_model("float32", "padded")
-    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
-    with monitor.watch(small, optimizer, tmp_path / "run.jsonl") as watch:
-        for batch in watch(slow()):
-            small(**batch).loss.backward()
-            optimizer.step()
-    found = doctor.diagnose(stepcost.merge(records.read(watch.path)))
-    assert found.causes[0].name == "input"
-    assert found.causes[0].seconds == pytest.approx(0.05, rel=0.2)  # sleep may oversleep a little
-
-
-def test_the_loop_may_fail_and_what_was_seen_is_written(tmp_path):
-    small = make_model("float32", "padded")
-    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
-    with (
-        pytest.raises(ZeroDivisionError),
-        monitor.watch(small, optimizer, tmp_path / "run.jsonl") as watch,
-    ):
-        for number, batch in enumerate(watch(batches(2, 9))):
-            small(**batch).loss.backward()
-            optimizer.step()
-            if number == 4:
-                raise ZeroDivisionError
-    assert records.read(tmp_path / "run.jsonl")[0]["steps"] == 4
-
-
-def test_a_transformers_trainer_is_recorded_with_one_callback(tmp_path):
-    from datasets import Dataset
-    from transformers import Trainer, TrainingArguments
-
-    ids = [[1 + (i + j) % 30 for j in range(8 + 8 * (i // 4 % 3))] for i in range(48)]
-    rows = Dataset.from_dict({"input_ids": ids, "labels": ids})
-
-    def collate(items):
-        width = max(len(item["input_ids"]) for item in items)
-        padded = [item["input_ids"] + [0] * (width - len(item["input_ids"])) for item in items]
-        mask = [
-            [1] * len(item["input_ids"]) + [0] * (width - len(item["input_ids"])) for item in items
-        ]
-        batch = {"input_ids": padded, "labels": padded, "attention_mask": mask}
-        return {name: torch.tensor(values) for name, values in batch.items()}
-
-    path = tmp_path / "run.jsonl"
-    arguments = TrainingArguments(
-        output_dir=str(tmp_path), per_device_train_batch_size=2, gradient_accumulation_steps=2,
-        max_steps=10, report_to=[], save_strategy="no", logging_strategy="no", disable_tqdm=True,
-        use_cpu=True,
-    )  # fmt: skip
-    Trainer(
-        model=make_model("float32", "padded"),
-        args=arguments,
-        train_dataset=rows,
-        data_collator=collate,
-        callbacks=[monitor.callback(path, every=4)],
-    ).train()
-    found = records.read(path)
-    assert sum(record["steps"] for record in found) == 9, "the first step warms up"
-    assert all(record["source"] == "trainer" for record in found)
-    assert {(record["rows"], record["accumulation"]) for record in found} == {(2, 2)}
-    assert all(record["real_tokens"] <= record["slots"] for record in found)
-    assert doctor.diagnose(stepcost.merge(found)).subject["rows"] == 2

@@ -1,0 +1,216 @@
+"""A loop of your own leaves records: what was counted, what was waited for, and by whom."""
+
+import gc
+import time
+
+import pytest
+import torch
+
+from batchlab import attention, doctor, model, monitor, records, stepcost, stopwatch
+from batchlab import batches as layouts
+
+
+def tiny():
+    return model.small(32, hidden=16, heads=2, layers=1)
+
+
+def batches(rows, steps, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    for step in range(steps):
+        width = 8 + 8 * (step % 4)
+        ids = torch.randint(1, 32, (rows, width), generator=generator)
+        mask = torch.ones_like(ids)
+        mask[1:, 5:] = 0
+        yield {"input_ids": ids, "attention_mask": mask, "labels": ids}
+
+
+def test_a_loop_of_your_own_is_recorded_with_two_lines(tmp_path):
+    small = tiny()
+    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+    path = tmp_path / "run.jsonl"
+    with monitor.watch(small, optimizer, path, every=5) as watch:
+        for batch in watch(batches(4, 12)):
+            small(**batch).loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    found = records.read(path)
+    assert sum(record["steps"] for record in found) == 11, "the first step warms up"
+    widths = [8 + 8 * (step % 4) for step in range(1, 12)]
+    assert sum(record["slots"] for record in found) == sum(4 * width for width in widths)
+    assert sum(record["real_tokens"] for record in found) == sum(w + 3 * 5 for w in widths)
+    assert all(0 <= record["input_seconds"] < record["seconds"] for record in found)
+    assert all(0 < record["optimizer_seconds"] < record["seconds"] for record in found)
+    assert not small._forward_pre_hooks, "nothing is left on the model"
+    assert not any("Pauses" in str(one) for one in gc.callbacks), "nor on the collector"
+    merged = stepcost.merge(found)
+    assert stepcost.fit(merged).steps == 11
+    assert doctor.diagnose(merged).subject["rows"] == 4
+
+
+def test_a_slow_loader_is_what_the_doctor_finds(tmp_path):
+    def slow():
+        for batch in batches(4, 9):
+            time.sleep(0.05)
+            yield batch
+
+    small = tiny()
+    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+    with monitor.watch(small, optimizer, tmp_path / "run.jsonl") as watch:
+        for batch in watch(slow()):
+            small(**batch).loss.backward()
+            optimizer.step()
+    found = doctor.diagnose(stepcost.merge(records.read(watch.path)))
+    assert found.causes[0].name == "input"
+    assert found.causes[0].seconds == pytest.approx(0.05, rel=0.2)  # sleep may oversleep a little
+
+
+def test_the_loop_may_fail_and_what_was_seen_is_written(tmp_path):
+    small = tiny()
+    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+    with (
+        pytest.raises(ZeroDivisionError),
+        monitor.watch(small, optimizer, tmp_path / "run.jsonl") as watch,
+    ):
+        for number, batch in enumerate(watch(batches(2, 9))):
+            small(**batch).loss.backward()
+            optimizer.step()
+            if number == 4:
+                raise ZeroDivisionError
+    assert records.read(tmp_path / "run.jsonl")[0]["steps"] == 4
+
+
+def recorded(path, work, steps=9, loader=None):
+    """Train a little with `work(watch, step)` after each step; returns the diagnosis."""
+    small = tiny()
+    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+    with monitor.watch(small, optimizer, path) as watch:
+        for number, batch in enumerate(watch(loader or batches(4, steps))):
+            small(**batch).loss.backward()
+            optimizer.step()
+            work(watch, number)
+    return doctor.diagnose(stepcost.merge(records.read(path)))
+
+
+def test_work_between_two_steps_is_the_host_and_not_the_input(tmp_path):
+    found = recorded(tmp_path / "run.jsonl", lambda *_: time.sleep(0.05))
+    assert [cause.name for cause in found.causes][:1] == ["host"]
+    assert found.causes[0].seconds == pytest.approx(0.05, rel=0.3)
+    assert "input" not in {cause.name for cause in found.causes}
+
+
+def test_a_named_section_is_communication(tmp_path):
+    def reduce(watch, _):
+        with watch.part("communication"):
+            time.sleep(0.05)
+
+    found = recorded(tmp_path / "run.jsonl", reduce)
+    assert found.causes[0].name == "communication"
+    assert "host" not in {cause.name for cause in found.causes}, "no second is counted twice"
+    with pytest.raises(ValueError, match="unknown part 'coffee'; there are input, host"):
+        recorded(tmp_path / "other.jsonl", lambda watch, _: watch.part("coffee").__enter__())
+
+
+def test_collecting_garbage_inside_a_step_is_the_host():
+    pauses = stopwatch.Pauses()
+    began = time.perf_counter()
+    gc.collect()
+    most = time.perf_counter() - began
+    assert 0 < pauses.take() <= most
+    assert pauses.take() == 0, "each pause is told once"
+    pauses.close()
+    gc.collect()
+    assert pauses.take() == 0
+
+
+def test_packed_rows_are_known_by_positions_that_restart(tmp_path):
+    """Counted by hand: rows of 12 slots with documents of 5 + 7 and of 12 tokens."""
+    small, path = tiny(), tmp_path / "run.jsonl"
+    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+    documents = [list(range(1, n + 1)) for n in (5, 7, 12)]
+    batch = layouts.packed(documents, [[0, 1], [2]], 12)
+    inputs = {name: batch[name] for name in ("input_ids", "position_ids")}
+    with monitor.watch(small, optimizer, path):
+        for _ in range(3):
+            small(**inputs, use_cache=False).logits.sum().backward()
+            optimizer.step()
+    (found,) = records.read(path)
+    assert (found["layout"], found["rows"], found["documents"]) == ("packed", 2, 2 * 3)
+    assert found["real_tokens"] == found["slots"] == 2 * 24
+    assert found["real_pairs"] == 2 * (25 + 49 + 144)
+    assert found["slot_pairs"] == 2 * 2 * 144, "stock attention computes whole rows"
+    walls = attention.prepare(tiny())
+    assert stopwatch.has_varlen(walls) and not stopwatch.has_varlen(small)
+
+
+def test_evaluation_is_no_training_step(tmp_path):
+    small, path = tiny(), tmp_path / "run.jsonl"
+    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+    with monitor.watch(small, optimizer, path) as watch:
+        for batch in watch(batches(4, 5)):
+            small.train()
+            small(**batch).loss.backward()
+            optimizer.step()
+            small.eval()
+            with torch.no_grad():
+                small(**batch)
+    (found,) = records.read(path)
+    assert found["micro_batches"] == found["steps"] == 4
+
+
+def train(path, **options):
+    """Ten steps of a real Trainer on documents of 8, 16 and 24 tokens."""
+    from datasets import Dataset
+    from transformers import Trainer, TrainingArguments
+
+    ids = [[1 + (i + j) % 30 for j in range(8 + 8 * (i // 4 % 3))] for i in range(48)]
+    rows = Dataset.from_dict({"input_ids": ids, "labels": ids})
+
+    def collate(items):
+        width = max(len(item["input_ids"]) for item in items)
+        padded = [item["input_ids"] + [0] * (width - len(item["input_ids"])) for item in items]
+        mask = [
+            [1] * len(item["input_ids"]) + [0] * (width - len(item["input_ids"])) for item in items
+        ]
+        batch = {"input_ids": padded, "labels": padded, "attention_mask": mask}
+        return {name: torch.tensor(values) for name, values in batch.items()}
+
+    settings = {"save_strategy": "no", "logging_strategy": "no"} | options
+    arguments = TrainingArguments(
+        output_dir=str(path.parent), per_device_train_batch_size=2, gradient_accumulation_steps=2,
+        max_steps=10, report_to=[], disable_tqdm=True, use_cpu=True, **settings,
+    )  # fmt: skip
+    Trainer(
+        model=tiny(),
+        args=arguments,
+        train_dataset=rows,
+        eval_dataset=rows,
+        data_collator=collate,
+        callbacks=[monitor.callback(path, every=4)],
+    ).train()
+    return records.read(path)
+
+
+def test_a_transformers_trainer_is_recorded_with_one_callback(tmp_path):
+    found = train(tmp_path / "run.jsonl")
+    assert sum(record["steps"] for record in found) == 9, "the first step warms up"
+    assert all(record["source"] == "trainer" for record in found)
+    assert {(record["rows"], record["accumulation"]) for record in found} == {(2, 2)}
+    assert all(record["real_tokens"] <= record["slots"] for record in found)
+    assert all(0 < record["optimizer_seconds"] < record["seconds"] for record in found)
+    assert doctor.diagnose(stepcost.merge(found)).subject["rows"] == 2
+
+
+def test_evaluation_of_a_trainer_is_not_blamed_on_the_input(tmp_path, monkeypatch):
+    from transformers import Trainer
+
+    honest = Trainer.evaluate
+
+    def slow(self, *args, **kwargs):
+        time.sleep(0.2)
+        return honest(self, *args, **kwargs)
+
+    monkeypatch.setattr(Trainer, "evaluate", slow)
+    found = train(tmp_path / "run.jsonl", eval_strategy="steps", eval_steps=2)
+    assert sum(record["steps"] for record in found) == 9
+    assert sum(record["input_seconds"] + record["host_seconds"] for record in found) < 0.2
+    assert max(second for record in found for second in record["step_seconds"]) < 0.2
