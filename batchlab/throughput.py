@@ -1,0 +1,184 @@
+"""What a sweep measured: useful tokens per second with its spread, memory, and the knee.
+
+    records  ->  Throughput: one Line a cell, and what the prices say between the cells
+
+Only records of one model, on the same data, on one device stand in one table. A cell is also
+predicted from the prices of all *other* cells, so that the error is one of prediction and not
+of fit.
+
+Words
+    line    a cell: its finished visits together, and how many ran out of memory
+    knee    rows from which on rows without padding reach nine tenths of their best rate
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from batchlab import doctor, roofline, stepcost
+from batchlab.stepcost import StepCost
+
+__all__ = ["KNEE", "Line", "Throughput", "summarize"]
+
+Record = Mapping[str, Any]
+
+KNEE = 0.9  # of the best rate: the b_90 of `doctor`
+SAME = ("model_fingerprint", "data_fingerprint", "data_parallel")
+NEEDED = ("rows", "layout", "status", "checkpointing", "precision")
+COUNTED = ("steps", "seconds", "micro_batches", "documents", "real_tokens", "slots", "real_pairs",
+           "slot_pairs")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Line:
+    """One cell of the table."""
+
+    cell: Record  # its finished visits merged; of a cell that never finished, the first visit
+    visits: tuple[Record, ...]
+
+    @property
+    def finished(self) -> tuple[Record, ...]:
+        return tuple(visit for visit in self.visits if visit["status"] == "ok")
+
+    @property
+    def out_of_memory(self) -> int:
+        return sum(visit["status"] == "out_of_memory" for visit in self.visits)
+
+    @property
+    def rate(self) -> float:
+        """Useful tokens per second: all tokens over all seconds, as the doctor counts."""
+        return doctor.useful_rate(self.cell)
+
+    @property
+    def slowest(self) -> float:
+        return min(doctor.useful_rate(visit) for visit in self.finished)
+
+    @property
+    def fastest(self) -> float:
+        return max(doctor.useful_rate(visit) for visit in self.finished)
+
+    @property
+    def waste(self) -> float:
+        return 1 - float(self.cell["real_tokens"] / self.cell["slots"])
+
+    @property
+    def step_seconds(self) -> float:
+        return float(self.cell["seconds"] / self.cell["steps"])
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """The largest of the visits; None where the device counts none."""
+        peaks = [visit.get("peak_bytes") for visit in self.finished]
+        return max((peak for peak in peaks if peak is not None), default=None)
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """The cells of one model on one device, in order of layout and rows."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def finished(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.finished)
+
+    @property
+    def best(self) -> Line:
+        return max(self.finished, key=lambda line: line.rate)
+
+    @cached_property
+    def cost(self) -> StepCost:
+        """The prices behind all finished cells; refused where they are too few or mixed."""
+        return _prices([line.cell for line in self.finished])
+
+    @cached_property
+    def row_seconds(self) -> float:
+        """What one more row without padding costs, with its share of optimizer and input."""
+        cells = [line.cell for line in self.finished]
+        rows = sum(cell["documents"] for cell in cells)
+        tokens = sum(cell["real_tokens"] for cell in cells)
+        pairs = sum(cell["real_pairs"] for cell in cells)
+        work = self.cost.slot_seconds * tokens + self.cost.pair_seconds * pairs
+        return (work + sum(stepcost.side_seconds(cell) for cell in cells)) / rows
+
+    @property
+    def knee_rows(self) -> float:
+        return roofline.rows_to_saturate(self.cost.fixed_seconds, self.row_seconds, KNEE)
+
+    def rate_without_padding(self, rows: float) -> float:
+        """Useful tokens per second of micro-batches of `rows` if no slot were padding."""
+        cells = [line.cell for line in self.finished]
+        tokens = sum(c["real_tokens"] for c in cells) / sum(c["documents"] for c in cells)
+        return rows * tokens / (self.cost.fixed_seconds + rows * self.row_seconds)
+
+    def predicted_step_seconds(self, line: Line) -> float:
+        """The seconds of a step of `line`, priced without having seen it."""
+        cell, steps = line.cell, line.cell["steps"]
+        cost = _prices([other.cell for other in self.finished if other is not line])
+        own = cost.seconds(
+            micro_batches=cell["micro_batches"] / steps,
+            slots=cell["slots"] / steps,
+            pairs=cell["slot_pairs"] / steps,
+            checkpointing=cell["checkpointing"],
+        )
+        return own + stepcost.side_seconds(cell) / steps
+
+
+def summarize(records: Iterable[Record]) -> Throughput:
+    """Put the visits of each cell together, and refuse what cannot be compared."""
+    visits = [record for record in records if record.get("kind", "cell") == "cell"]
+    if not visits:
+        raise ValueError("no cell records: run `batchlab sweep`, or record a run with `monitor`")
+    for number, visit in enumerate(visits, start=1):
+        _require_complete(number, visit)
+    for key in (*SAME, "device"):
+        found = sorted({str(_identity(visit, key)) for visit in visits})
+        if len(found) > 1:
+            raise ValueError(
+                f"the records differ in {key} ({', '.join(found)}): one table compares one model "
+                "on the same data, on one device"
+            )
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for visit in visits:
+        setting = tuple(visit[name] for name in ("layout", "checkpointing", "precision", "rows"))
+        groups.setdefault(setting, []).append(visit)
+    return Throughput(
+        tuple(
+            Line(stepcost.merge(group)[0], tuple(group))
+            for _, group in sorted(groups.items(), key=lambda one: _order(one[0]))
+        )
+    )
+
+
+def _prices(cells: list[Record]) -> StepCost:
+    precisions = sorted({str(cell["precision"]) for cell in cells})
+    if len(precisions) > 1:
+        raise ValueError(f"one set of prices holds for one precision, not {', '.join(precisions)}")
+    return stepcost.fit(cells)
+
+
+def _require_complete(number: int, visit: Record) -> None:
+    finished = visit.get("status") == "ok"
+    missing = [key for key in (*NEEDED, *(COUNTED if finished else ())) if visit.get(key) is None]
+    if missing:
+        raise ValueError(f"cell record {number} lacks {', '.join(missing)}")
+    if finished and not (visit["seconds"] > 0 and visit["steps"] > 0 and visit["slots"] > 0):
+        raise ValueError(
+            f"cell record {number} is finished with {visit['steps']} steps, "
+            f"{visit['slots']} slots and {visit['seconds']} seconds: all are above 0"
+        )
+
+
+def _identity(visit: Record, key: str) -> Any:
+    if key != "device":
+        return visit.get(key)
+    machine = visit.get("environment") or {}
+    name = machine.get("device")
+    return machine.get("processor") if name in (None, "cpu") else name
+
+
+def _order(setting: tuple[Any, ...]) -> tuple[Any, ...]:
+    layout, checkpointing, precision, rows = setting
+    known = ("padded", "bucketed", "packed")
+    return (known.index(layout) if layout in known else 3, layout, precision, checkpointing, rows)
