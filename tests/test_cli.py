@@ -242,6 +242,21 @@ def test_a_sweep_and_a_diagnosis_from_its_records(capsys, tmp_path):
     assert code == 1 and "--verify measures anew" in err
 
 
+def test_a_sweep_crosses_recomputation_and_precision(capsys, tmp_path):
+    documents = tmp_path / "short.jsonl"
+    documents.write_text('{"input_ids": [1, 2, 3, 4, 5]}\n' * 16)
+    asked = ["sweep", "--data", documents, "--rows", 2, "--documents", 4, "--layout", "packed"]
+    asked += ["--checkpointing", "--precision", "float32", "autocast-bfloat16"]
+    asked += ["--output", tmp_path / "runs.jsonl"]
+    cells = as_json(capsys, *asked)["cells"]
+    settings = {(cell["checkpointing"], cell["precision"]) for cell in cells}
+    assert len(cells) == len(settings) == 4
+    code, out, _ = run(capsys, *asked)  # repeats nothing: the same file
+    assert code == 0 and "packed, recomputed, autocast-bfloat16" in out
+    code, _, err = run(capsys, *asked[:-1], tmp_path / "new.jsonl", "--precision", "int3")
+    assert code == 1 and "unknown precision 'int3'; there are float32" in err
+
+
 def test_fit_tries_what_it_predicts_and_keeps_the_step(capsys, tmp_path):
     documents = tmp_path / "short.jsonl"
     lengths = [30, 64, 12, 64, 50, 64, 64, 9]

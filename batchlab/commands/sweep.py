@@ -20,6 +20,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layout", nargs="+", default=["padded", "packed"], help="padded, bucketed, packed"
     )
+    parser.add_argument(
+        "--checkpointing", action="store_true", help="measure each cell with recomputation as well"
+    )
+    parser.add_argument(
+        "--precision", nargs="+", default=["float32"], metavar="P", help="float32, bfloat16, "
+        "autocast-bfloat16, autocast-float16"
+    )  # fmt: skip
     parser.add_argument("--output", type=Path, default=Path("runs/sweep.jsonl"), metavar="FILE")
     plot_option(parser)
 
@@ -28,19 +35,21 @@ def run(args: argparse.Namespace) -> Answer:
     """Measure what is missing of the grid, and show all of it."""
     from batchlab import sweep
 
-    cells = sweep.grid(args.rows, args.layout)
+    again = (False, True) if args.checkpointing else (False,)
+    cells = sweep.grid(args.rows, args.layout, again, args.precision)
     visits = measuring.measure(measuring.prepare(args), cells, args.output, args.documents)
-    merged = stepcost.merge(visits)
+    merged = sorted(stepcost.merge(visits), key=lambda cell: (_setting(cell), cell["rows"]))
     text = f"{report.table(HEADERS, cell_rows(merged))}\n\nRecords: {args.output}"
 
     def figure() -> Any:
         from batchlab import plots
 
-        series = {}
-        for layout in args.layout:
-            done = [c for c in merged if c["layout"] == layout and c["status"] == "ok"]
-            rate = [cell["real_tokens"] / cell["seconds"] for cell in done]
-            series[layout] = ([cell["rows"] for cell in done], rate)
+        series: dict[str, tuple[list[int], list[float]]] = {}
+        for cell in merged:
+            if cell["status"] == "ok":
+                rows, rates = series.setdefault(_setting(cell), ([], []))
+                rows.append(cell["rows"])
+                rates.append(cell["real_tokens"] / cell["seconds"])
         return plots.lines(
             series, title="Useful tokens per second", x="rows", y="tokens/s", log_x=True
         )
@@ -48,14 +57,14 @@ def run(args: argparse.Namespace) -> Answer:
     return Answer({"records": str(args.output), "cells": merged}, text, figure)
 
 
-HEADERS = ["layout", "rows", "accumulation", "step", "slots/step", "waste", "useful tokens/s"]
+HEADERS = ["setting", "rows", "accumulation", "step", "slots/step", "waste", "useful tokens/s"]
 
 
 def cell_rows(merged: list[dict[str, Any]]) -> list[list[Any]]:
     """One line of the table for each cell."""
     rows = []
     for cell in merged:
-        begin = [cell["layout"], cell["rows"], cell["accumulation"]]
+        begin = [_setting(cell), cell["rows"], cell["accumulation"]]
         if cell["status"] != "ok":
             rows.append([*begin, "out of memory", "", "", ""])
             continue
@@ -70,3 +79,10 @@ def cell_rows(merged: list[dict[str, Any]]) -> list[list[Any]]:
             ]
         )
     return rows
+
+
+def _setting(cell: dict[str, Any]) -> str:
+    """What a cell differs in besides its rows."""
+    recomputed = ", recomputed" if cell["checkpointing"] else ""
+    precision = "" if cell["precision"] == "float32" else f", {cell['precision']}"
+    return cell["layout"] + recomputed + precision
