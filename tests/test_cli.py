@@ -238,6 +238,8 @@ def test_a_sweep_and_a_diagnosis_from_its_records(capsys, tmp_path):
     assert len(swept["cells"]) == 3
     found = as_json(capsys, "doctor", path)
     assert sum(part["seconds"] for part in found["parts"]) == pytest.approx(found["step_seconds"])
+    again = as_json(capsys, "doctor", path, "--precision", "float32")
+    assert again["parts"] == found["parts"]
     code, _, err = run(capsys, "doctor", path, "--verify")
     assert code == 1 and "--verify measures anew" in err
 
@@ -255,6 +257,10 @@ def test_a_sweep_crosses_recomputation_and_precision(capsys, tmp_path):
     assert code == 0 and "packed, recomputed, autocast-bfloat16" in out
     code, _, err = run(capsys, *asked[:-1], tmp_path / "new.jsonl", "--precision", "int3")
     assert code == 1 and "unknown precision 'int3'; there are float32" in err
+    code, _, err = run(capsys, "doctor", asked[-1])
+    assert code == 1 and "the records differ in precision" in err
+    code, _, err = run(capsys, "doctor", asked[-1], "--precision", "float16")
+    assert code == 1 and "'float16'; there are autocast-bfloat16, float32" in err
 
 
 def test_fit_tries_what_it_predicts_and_keeps_the_step(capsys, tmp_path):

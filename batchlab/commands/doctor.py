@@ -21,6 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the records, the model and data to measure without them, and the proof."""
     parser.add_argument("records", nargs="?", metavar="RECORDS", help="a .jsonl file of records")
     measuring.add(parser)
+    parser.add_argument("--precision", metavar="P", help="of the records, or of the measurement")
     parser.add_argument("--verify", action="store_true", help="apply the change and measure it")
     plot_option(parser)
 
@@ -32,14 +33,15 @@ def run(args: argparse.Namespace) -> Answer:
     setting = None
     if args.records:
         read = records.read(args.records)
-        visits, torn = list(read), read.torn
+        visits, torn = _at_precision(list(read), args.precision), read.torn
     else:
         from batchlab import sweep
 
         setting, torn = measuring.prepare(args), ""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "doctor.jsonl"
-            visits = measuring.measure(setting, sweep.grid(args.rows), path, args.documents)
+            cells = sweep.grid(args.rows, precisions=[args.precision or "float32"])
+            visits = measuring.measure(setting, cells, path, args.documents)
     found = doctor.diagnose(stepcost.merge(visits))
     data = _as_data(found)
     text = report.diagnosis_text(found)
@@ -52,15 +54,18 @@ def run(args: argparse.Namespace) -> Answer:
     def figure() -> Any:
         from batchlab import plots
 
-        shares = {p.name: max(0.0, p.share_of(found.step_seconds)) for p in found.parts}
-        return plots.bars(
-            {name: share for name, share in shares.items() if share >= 0.0005},
-            title="Where one step goes",
-            x="share of the step",
-            of_one=True,
-        )
+        return plots.lost_time(found)
 
     return Answer(data, text, figure)
+
+
+def _at_precision(visits: list[dict[str, Any]], precision: str | None) -> list[dict[str, Any]]:
+    if precision is None:
+        return visits
+    there = sorted({str(visit.get("precision")) for visit in visits})
+    if precision not in there:
+        raise ValueError(f"no record at precision {precision!r}; there are {', '.join(there)}")
+    return [visit for visit in visits if visit.get("precision") == precision]
 
 
 def _as_data(found: doctor.Diagnosis) -> dict[str, Any]:
