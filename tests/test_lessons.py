@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from batchlab.classroom import conventions, matrix
+from batchlab.classroom import conventions, trial
 from tests.tiny_lesson import ROOT, module, outcomes, points
 
 SOURCES = sorted(ROOT.glob("solutions/*/*.md"))
@@ -41,7 +41,7 @@ def answers(kind: str) -> list:
             name, answer, thought, words, id=f"{name} {answer}: {thought}", marks=marks(name)
         )
         for name in [source.parent.name for source in SOURCES]
-        for answer, tries in matrix.bank(bank_file(name)).get(kind, {}).items()
+        for answer, tries in trial.bank(bank_file(name)).get(kind, {}).items()
         for thought, (_, words) in tries.items()
     ]
 
@@ -114,15 +114,15 @@ def refused(one: dict, words: str) -> None:
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
 def test_every_answer_has_wrong_answers_and_every_hidden_check_a_reason(source):
-    tries = matrix.bank(bank_file(source.parent.name))
-    cells = matrix.cells(source.with_suffix(".ipynb"))
+    tries = trial.bank(bank_file(source.parent.name))
+    cells = trial.cells(source.with_suffix(".ipynb"))
     names = [cell.name for cell in cells if cell.solution]
     for name in names:
         wrong = {**tries.get("wrong", {}).get(name, {}), **tries.get("hidden", {}).get(name, {})}
         assert len(wrong) >= 2, f"{name}: what would a good student try?"
         assert tries.get("right", {}).get(name), f"{name}: another way to write it right"
     for cell in cells:
-        if matrix.without_hidden(cell.source) != cell.source:
+        if trial.without_hidden(cell.source) != cell.source:
             judged = conventions.answer_of(cell.name, names)
             assert tries.get("hidden", {}).get(judged), f"{cell.name}: what does it refuse more?"
 

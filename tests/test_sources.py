@@ -106,6 +106,18 @@ def test_the_matrix_sees_a_bank_that_is_wrong_itself(built, tmp_path):
     assert set(found["loud"]["stderr"]) == {"!"}
 
 
+def test_kept_outcomes_serve_again_until_anything_changes(built, tmp_path):
+    course = shutil.copytree(built, tmp_path / "course")
+    asked = ("matrix", "02_tiny", "--root", str(course), "--reuse", str(tmp_path / "kept"))
+    assert "slots of [5, 3]" in module(*asked, "--keep", str(tmp_path / "kept"))
+    (kept,) = (tmp_path / "kept").iterdir()
+    kept.write_text(kept.read_text().replace("asked", "ASKED"))
+    assert "ASKED" in module(*asked), "nothing changed: what was kept is shown"
+    bank = course / "tests/wrong_answers/02_tiny.py"
+    bank.write_text(bank.read_text() + "\n# another thought\n")
+    assert "ASKED" not in module(*asked), "the bank changed: the lesson was tried again"
+
+
 def test_a_bank_for_an_answer_that_does_not_exist_is_an_error(built, tmp_path):
     copy = shutil.copytree(built, tmp_path / "course")
     (copy / "tests/wrong_answers/02_tiny.py").write_text("RIGHT = {'slot': {'x': 'slot = 1'}}\n")

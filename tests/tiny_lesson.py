@@ -109,8 +109,9 @@ def module(name: str, *arguments: str, ok: bool = True) -> str:
 
 
 def outcomes(root: Path, lesson: str, report: Path) -> list[dict]:
-    """What became of every answer of a lesson's bank."""
-    module("matrix", lesson, "--root", str(root), "--json", str(report))
+    """What became of every answer of a lesson's bank; `make book` shows what is kept here."""
+    kept = str(root / "_build/outcomes")
+    module("matrix", lesson, "--root", str(root), "--json", str(report), "--keep", kept)
     found: list[dict] = json.loads(report.read_text())[lesson]
     return found
 
