@@ -27,6 +27,7 @@ VERBS = {  # verb: its module in batchlab/commands
     "fit": "fit",
     "sweep": "sweep",
     "doctor": "doctor",
+    "report": "report",
 }
 
 

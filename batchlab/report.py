@@ -13,7 +13,8 @@ from batchlab.padding import Padding
 
 UNEXPLAINED = 0.2  # a larger rest makes a diagnosis doubtful
 
-__all__ = ["diagnosis_text", "padding_rows", "table"]
+__all__ = ["cell_table", "diagnosis_text", "knee_text", "padding_rows", "peak_table",
+           "prediction_table", "table"]  # fmt: skip
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]], *, align: str = "") -> str:
@@ -53,6 +54,62 @@ def padding_rows(measured: Mapping[str, Padding]) -> list[list[str]]:
         [name, units.count(p.slots), units.count(p.pad_tokens), units.share(p.waste)]
         for name, p in measured.items()
     ]
+
+
+def cell_table(found: Any) -> str:
+    """The cells of a Throughput: useful tokens per second with their spread, waste, memory."""
+    counted = any(line.peak_bytes for line in found.lines)
+    rows = []
+    for line in found.lines:
+        row = [found.name_of(line), line.cell["rows"], line.cell.get("accumulation") or ""]
+        if line.finished:
+            spread = f"{units.count(line.slowest)} to {units.count(line.fastest)}"
+            row += [units.count(line.rate), spread if len(line.finished) > 1 else "", line.rounds]
+            row += [units.share(line.waste)]
+            row += [units.size(line.peak_bytes) if line.peak_bytes else ""] if counted else []
+        else:
+            status = str(line.cell["status"]).replace("_", " ")
+            row += ["", status, line.rounds, ""] + [""] * counted
+        rows.append(row)
+    headers = ["layout", "rows", "accumulation", "useful tokens/s", "slowest to fastest round",
+               "rounds", "waste"]  # fmt: skip
+    return table([*headers, *["peak memory"] * counted], rows, align="lrrrrrr" + "r" * counted)
+
+
+def knee_text(found: Any, share: float) -> str:
+    """Where rows stop to pay, and which cell is the fastest."""
+    knee, best, first = found.knee_rows, found.best, found.finished[0]
+    where = f"from {knee:.1f} rows on" if knee >= 1 else "from the first row on"
+    return (
+        f"Knee: {where}, rows without padding reach {units.share(share)} of their best rate\n"
+        f"({units.duration(found.cost.fixed_seconds)} for a micro-batch and "
+        f"{units.duration(found.row_seconds)} for each of its rows).\n"
+        f"Best: {found.name_of(best)}, rows {best.cell['rows']}, "
+        f"{best.rate / first.rate:.2f} x the useful tokens/s of {found.name_of(first)}, "
+        f"rows {first.cell['rows']}."
+    )
+
+
+def prediction_table(found: Any) -> str:
+    """Steps of a Throughput, each priced by the other cells, beside what was measured."""
+    rows = [
+        [found.name_of(one.line), one.line.cell["rows"], units.duration(one.predicted_seconds),
+         units.duration(one.measured_seconds), f"{100 * one.error:+.1f} %"]
+        for one in found.predictions
+    ]  # fmt: skip
+    return table(["layout", "rows", "predicted step", "measured", "off by"], rows, align="lrrrr")
+
+
+def peak_table(peaks: Sequence[Mapping[str, Any]]) -> str:
+    """Peaks of memory, predicted and measured, with what the prediction is off by."""
+    rows = [
+        [one["rows"], one["length"], bool(one.get("checkpointing")),
+         units.size(one["predicted_bytes"]), units.size(one["measured_bytes"]),
+         f"{100 * (one['predicted_bytes'] / one['measured_bytes'] - 1):+.2f} %"]
+        for one in peaks
+    ]  # fmt: skip
+    headers = ["rows", "length", "checkpointing", "predicted peak", "measured", "off by"]
+    return table(headers, rows, align="rrlrrr")
 
 
 def diagnosis_text(diagnosis: Any) -> str:

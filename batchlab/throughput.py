@@ -19,7 +19,7 @@ from typing import Any
 from batchlab import doctor, roofline, stepcost
 from batchlab.stepcost import StepCost
 
-__all__ = ["KNEE", "Line", "Throughput", "summarize"]
+__all__ = ["KNEE", "Line", "Prediction", "Throughput", "device_of", "summarize"]
 
 Record = Mapping[str, Any]
 
@@ -59,6 +59,12 @@ class Line:
         return max(doctor.useful_rate(visit) for visit in self.finished)
 
     @property
+    def rounds(self) -> str:
+        """How many finished, and of how many if not all did."""
+        done, of = len(self.finished), len(self.visits)
+        return f"{done}" if done == of else f"{done} of {of}"
+
+    @property
     def waste(self) -> float:
         return 1 - float(self.cell["real_tokens"] / self.cell["slots"])
 
@@ -74,6 +80,23 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Prediction:
+    """A step of one cell, priced by the other cells, beside its measured time."""
+
+    line: Line
+    predicted_seconds: float
+
+    @property
+    def measured_seconds(self) -> float:
+        return self.line.step_seconds
+
+    @property
+    def error(self) -> float:
+        """Predicted / measured - 1."""
+        return self.predicted_seconds / self.measured_seconds - 1
+
+
+@dataclass(frozen=True)
 class Throughput:
     """The cells of one model on one device, in order of layout and rows."""
 
@@ -86,6 +109,12 @@ class Throughput:
     @property
     def best(self) -> Line:
         return max(self.finished, key=lambda line: line.rate)
+
+    def name_of(self, line: Line) -> str:
+        """Layout, and what else sets the line apart from lines of the same rows."""
+        several = len({one.cell["precision"] for one in self.lines}) > 1
+        extra = [line.cell["precision"]] * several + ["checkpointing"] * line.cell["checkpointing"]
+        return ", ".join([line.cell["layout"], *extra])
 
     @cached_property
     def cost(self) -> StepCost:
@@ -112,17 +141,15 @@ class Throughput:
         tokens = sum(c["real_tokens"] for c in cells) / sum(c["documents"] for c in cells)
         return rows * tokens / (self.cost.fixed_seconds + rows * self.row_seconds)
 
-    def predicted_step_seconds(self, line: Line) -> float:
-        """The seconds of a step of `line`, priced without having seen it."""
-        cell, steps = line.cell, line.cell["steps"]
-        cost = _prices([other.cell for other in self.finished if other is not line])
-        own = cost.seconds(
-            micro_batches=cell["micro_batches"] / steps,
-            slots=cell["slots"] / steps,
-            pairs=cell["slot_pairs"] / steps,
-            checkpointing=cell["checkpointing"],
-        )
-        return own + stepcost.side_seconds(cell) / steps
+    @cached_property
+    def predictions(self) -> tuple[Prediction, ...]:
+        """Each finished cell that the others can price: they must still be of three sizes."""
+        found = []
+        for line in self.finished:
+            others = [other.cell for other in self.finished if other is not line]
+            if others and _sizes(others) >= 3:
+                found.append(Prediction(line, _seconds(line.cell, _prices(others))))
+        return tuple(found)
 
 
 def summarize(records: Iterable[Record]) -> Throughput:
@@ -151,11 +178,33 @@ def summarize(records: Iterable[Record]) -> Throughput:
     )
 
 
+def device_of(record: Record) -> str | None:
+    """The GPU that a record was measured on, else the processor; None where it does not say."""
+    machine = record.get("environment") or {}
+    name = machine.get("device")
+    return machine.get("processor") if name in (None, "cpu") else name
+
+
 def _prices(cells: list[Record]) -> StepCost:
     precisions = sorted({str(cell["precision"]) for cell in cells})
     if len(precisions) > 1:
         raise ValueError(f"one set of prices holds for one precision, not {', '.join(precisions)}")
     return stepcost.fit(cells)
+
+
+def _sizes(cells: list[Record]) -> int:
+    return len({(cell["rows"], cell["slots"] / cell["steps"]) for cell in cells})
+
+
+def _seconds(cell: Record, cost: StepCost) -> float:
+    """What a step of this cell costs at these prices, with its own optimizer and input."""
+    own = cost.seconds(
+        micro_batches=cell["micro_batches"],
+        slots=cell["slots"],
+        pairs=cell["slot_pairs"],
+        checkpointing=cell["checkpointing"],
+    )
+    return (own + stepcost.side_seconds(cell)) / float(cell["steps"])
 
 
 def _require_complete(number: int, visit: Record) -> None:
@@ -171,11 +220,7 @@ def _require_complete(number: int, visit: Record) -> None:
 
 
 def _identity(visit: Record, key: str) -> Any:
-    if key != "device":
-        return visit.get(key)
-    machine = visit.get("environment") or {}
-    name = machine.get("device")
-    return machine.get("processor") if name in (None, "cpu") else name
+    return device_of(visit) if key == "device" else visit.get(key)
 
 
 def _order(setting: tuple[Any, ...]) -> tuple[Any, ...]:

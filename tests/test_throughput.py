@@ -76,18 +76,29 @@ def test_a_cell_is_predicted_from_the_others_and_not_from_itself():
     records = visits(1)
     odd = records[2]  # three times slower than its price
     records[2] = at_speed(odd, 3)
-    found = throughput.summarize(records)
-    line = found.lines[2]
-    assert found.predicted_step_seconds(line) == pytest.approx(odd["seconds"] / 6, rel=1e-4)
-    assert line.step_seconds == pytest.approx(3 * odd["seconds"] / 6)
-    steady = throughput.summarize(visits(1))
-    for line in steady.lines:
-        assert steady.predicted_step_seconds(line) == pytest.approx(line.step_seconds, rel=1e-4)
+    third = throughput.summarize(records).predictions[2]
+    assert third.predicted_seconds == pytest.approx(odd["seconds"] / 6, rel=1e-4)
+    assert third.measured_seconds == pytest.approx(3 * odd["seconds"] / 6)
+    assert third.error == pytest.approx(1 / 3 - 1, rel=1e-4)
+    assert all(abs(one.error) < 1e-4 for one in throughput.summarize(visits(1)).predictions)
+
+
+def test_three_cells_leave_too_few_to_predict_any():
+    assert throughput.summarize([cell(rows) for rows in (1, 2, 4)]).predictions == ()
+
+
+def test_a_name_says_what_sets_a_line_apart():
+    found = throughput.summarize([*visits(1), cell(8, checkpointing=True)])
+    assert {found.name_of(line) for line in found.lines} == {"padded", "padded, checkpointing"}
+    mixed = throughput.summarize([cell(1), cell(1, precision="bfloat16")])
+    names = [mixed.name_of(line) for line in mixed.lines]
+    assert names == ["padded, bfloat16", "padded, float32"]
 
 
 def test_a_cell_that_ran_out_of_memory_stays_in_the_table_and_out_of_the_prices():
     found = throughput.summarize([*visits(), ended(16), ended(8)])
     assert [line.out_of_memory for line in found.lines] == [0, 0, 0, 1, 1]
+    assert [line.rounds for line in found.lines] == ["2", "2", "2", "2 of 3", "0 of 1"]
     assert found.lines[-1].finished == () and found.lines[3].cell["repeats"] == 2
     assert len(found.finished) == 4 and found.best.cell["rows"] in ROWS
     assert found.knee_rows == throughput.summarize(visits()).knee_rows

@@ -62,9 +62,7 @@ def run(args: argparse.Namespace) -> Answer:
     def figure() -> Any:
         from batchlab import plots
 
-        parts = {k: [p.by_kind[k] / units.GIB for p in peaks.values()] for k in trace.KINDS}
-        names = [f"{rows} rows" for rows in peaks]
-        return plots.stacked(parts, names, title="Bytes at the fullest moment", x="GiB")
+        return plots.memory_stack({rows: peak.by_kind for rows, peak in peaks.items()})
 
     data = {
         "model": args.model or "small",
