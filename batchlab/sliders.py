@@ -2,9 +2,8 @@
 
     controls, a function of a setting  ->  table of scenes  ->  widget, or HTML without a kernel
 
-The script stands in `batchlab/web/explorer.js` and holds no formula. In a notebook it runs as an
-anywidget; in the built book, or where anywidget is missing, the HTML carries script and table
-whole. Nothing is loaded from elsewhere. BATCHLAB_BOOK=1 asks for the HTML alone.
+The script stands in `batchlab/web/explorer.js` and holds no formula; `dialects` says how it
+is shown.
 
 Words
     control  a named slider with the values that it offers
@@ -12,14 +11,11 @@ Words
     scene    what one setting shows: facts as text, drawn rows, a note, whether the goal is met
 """
 
-import hashlib
-import html
 import itertools
-import json
-import os
 from collections.abc import Callable, Mapping, Sequence
-from importlib import resources
 from typing import Any
+
+from batchlab.dialects import Scripted
 
 __all__ = ["Explorer", "explorer", "finder"]
 
@@ -28,12 +24,14 @@ Scene = Mapping[str, Any]
 MOST_SETTINGS = 3000  # a page should stay below a megabyte
 
 
-class Explorer:
+class Explorer(Scripted):
     """Sliders, and the scene of each setting; drawn when it is the last line of a cell."""
+
+    script = "explorer.js"
 
     def __init__(self, state: dict[str, Any], setting: Setting) -> None:
         self.state = state
-        self._setting, self._widget = setting, None
+        self._setting = setting
 
     @property
     def setting(self) -> Setting:
@@ -78,46 +76,8 @@ class Explorer:
         lines += [f"  {name}: {fact}" for name, fact in facts.items()]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        """The explorer without a kernel: a place, the script and its state in one piece."""
-        given = {"state": self.state, "setting": self.setting}
-        data = json.dumps(given).replace("<", "\\u003c")  # no text can end the script
-        place = "bl-" + hashlib.sha256(data.encode()).hexdigest()[:12]
-        script = _script().replace("export default { render };", "").replace("export ", "")
-        return (
-            f'<div data-batchlab="{place}"><pre>{html.escape(repr(self))}</pre></div>\n'
-            f'<script type="module">\n{script}\n'
-            f"const given = {data};\n"
-            "const model = { get: (name) => given[name], set: (name, value) => "
-            "{ given[name] = value; }, save_changes() {}, on() {}, off() {} };\n"
-            f"const el = document.querySelector('[data-batchlab=\"{place}\"]:not([data-drawn])');\n"
-            'if (el) { el.dataset.drawn = "yes"; render({ model, el }); }\n</script>'
-        )
-
-    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        widget = None if os.environ.get("BATCHLAB_BOOK") else self.widget()
-        if widget is not None:
-            made = widget._repr_mimebundle_()
-            bundle |= (made[0] if isinstance(made, tuple) else made) | {"text/plain": repr(self)}
-        return bundle
-
-    def widget(self) -> Any:
-        """The anywidget of this explorer, made once; None where anywidget is not installed."""
-        if self._widget is None:
-            try:
-                import anywidget
-                import traitlets
-            except ImportError:
-                return None
-            traits = {
-                "_esm": _script(),
-                "state": traitlets.Dict().tag(sync=True),
-                "setting": traitlets.Dict().tag(sync=True),
-            }
-            kind = type("ExplorerWidget", (anywidget.AnyWidget,), traits)
-            self._widget = kind(state=self.state, setting=dict(self._setting))
-        return self._widget
+    def traits(self) -> dict[str, Any]:
+        return {"state": self.state, "setting": self.setting}
 
 
 def explorer(
@@ -208,7 +168,3 @@ def finder(
     if all(met) or not any(met):
         raise ValueError(f"{title}: the goal is met by {sum(met)} of {len(met)} settings")
     return made
-
-
-def _script() -> str:
-    return (resources.files("batchlab") / "web" / "explorer.js").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from batchlab import dialects
 from batchlab.classroom import quiz
 
 ITEMS = [
@@ -72,12 +73,12 @@ def test_the_html_holds_its_script_and_state_and_asks_no_other_host():
     tags.feed(page)
     assert [tag for tag, _ in tags.found] == ["div", "pre", "script"], "no text became markup"
     assert not re.search(r"https?://|import\s|src=", page)
-    state = re.search(r"^const state = (.*);$", page, re.M)
+    state = re.search(r"^const given = (.*);$", page, re.M)
     assert state and json.loads(state[1])["items"] == ITEMS
 
 
 def test_the_form_is_made_of_what_a_screen_reader_knows():
-    script = quiz._script()
+    script = dialects.source("quiz.js")
     for part in ("fieldset", "legend", "radio", "aria-live", "role", "aria-label", "focus-visible"):
         assert part in script
     assert "innerHTML" not in script, "texts never become markup"
@@ -101,4 +102,4 @@ def test_with_anywidget_the_same_script_draws_the_same_items(monkeypatch):
     bundle = form._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in bundle and "text/html" in bundle
     assert form.widget().items == ITEMS and form.widget() is form.widget()
-    assert form.widget()._esm == quiz._script()
+    assert form.widget()._esm == dialects.source("quiz.js")

@@ -67,7 +67,8 @@ ROOMS = {
         {"canvas", "charts", "findings", "padding", "pictures", "units"},
         {"matplotlib", "numpy"},
     ),
-    "sliders": (set(), {"anywidget", "traitlets"}),
+    "dialects": (set(), {"anywidget", "traitlets"}),
+    "sliders": ({"dialects"}, set()),
     "widgets": ({"lengths", "packing", "padding", "plan", "sliders", "units"}, {"numpy"}),
     "cli": ({"commands", "plots"}, set()),  # each verb imports what it calls, inside
 }
@@ -81,7 +82,7 @@ LAZY = {
     "backends": {"flash_attn"},
     "monitor": {"transformers"},
     "trace": {"transformers"},
-    "sliders": {"anywidget", "traitlets"},
+    "dialects": {"anywidget", "traitlets"},
 }
 # Doors that lead up, opened only when they are called: where people look for them.
 UPWARD = {("plan", "launch"), ("trace", "fit")}

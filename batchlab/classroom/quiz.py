@@ -3,17 +3,14 @@
     items as plain data  ->  checked  ->  a form: a widget, or the same script inside HTML
 
 Not graded. The form is a fieldset of radio buttons with a live region, so it speaks to a screen
-reader and obeys the keyboard. The script stands in `batchlab/web/quiz.js` and is never loaded
-from elsewhere: the HTML holds it whole, so the form also works in a book without a kernel and
-where anywidget is not installed. BATCHLAB_BOOK=1 asks for the HTML alone.
+reader and obeys the keyboard. The script stands in `batchlab/web/quiz.js`; `dialects` says how it
+is shown.
 """
 
-import html
-import json
-import os
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from typing import Any
+
+from batchlab.dialects import Scripted
 
 __all__ = ["Quiz", "checked", "show"]
 
@@ -61,12 +58,13 @@ def _item(item: Item, where: str) -> dict[str, Any]:
     return {"question": item["question"], "options": options}
 
 
-class Quiz:
+class Quiz(Scripted):
     """The form of some checked items, in every dialect that a notebook or a book understands."""
+
+    script = "quiz.js"
 
     def __init__(self, items: list[dict[str, Any]], key: str) -> None:
         self.items, self.key = items, key
-        self._widget: Any = None
 
     def __repr__(self) -> str:
         lines = [f"Quiz {self.key}"]
@@ -75,50 +73,5 @@ class Quiz:
             lines += [f"   ( ) {option['text']}" for option in item["options"]]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        """The form without a kernel: a place, the script, and its state, in one piece."""
-        state = {"items": self.items, "chosen": {}, "label": f"Quiz {self.key}"}
-        place = f"bl-quiz-{html.escape(self.key, quote=True)}"
-        data = json.dumps(state).replace("<", "\\u003c")  # no text can end the script
-        script = _script().replace("export default { render };", "")
-        return (
-            f'<div id="{place}"><pre>{html.escape(repr(self))}</pre></div>\n'
-            f'<script type="module">\n{script}\n'
-            f"const state = {data};\n"
-            "const model = { get: (name) => state[name], set: (name, value) => "
-            "{ state[name] = value; }, save_changes() {}, on() {}, off() {} };\n"
-            f"render({{ model, el: document.getElementById({json.dumps(place)}) }});\n</script>"
-        )
-
-    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        bundle: dict[str, Any] = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        widget = None if os.environ.get("BATCHLAB_BOOK") else self.widget()
-        if widget is not None:
-            made = widget._repr_mimebundle_()
-            bundle |= (made[0] if isinstance(made, tuple) else made) | {"text/plain": repr(self)}
-        return bundle
-
-    def widget(self) -> Any:
-        """The anywidget of this quiz, made once; None where anywidget is not installed."""
-        if self._widget is None:
-            try:
-                import anywidget
-                import traitlets
-            except ImportError:
-                return None
-            kind = type(
-                "QuizWidget",
-                (anywidget.AnyWidget,),
-                {
-                    "_esm": _script(),
-                    "items": traitlets.List().tag(sync=True),
-                    "chosen": traitlets.Dict().tag(sync=True),
-                    "label": traitlets.Unicode().tag(sync=True),
-                },
-            )
-            self._widget = kind(items=self.items, chosen={}, label=f"Quiz {self.key}")
-        return self._widget
-
-
-def _script() -> str:
-    return (resources.files("batchlab") / "web" / "quiz.js").read_text(encoding="utf-8")
+    def traits(self) -> dict[str, Any]:
+        return {"items": self.items, "chosen": {}, "label": f"Quiz {self.key}"}
