@@ -245,9 +245,9 @@ def shares(seen):
             """
 def shares(seen):
     slots, real, targets = (sum(c) for c in zip(*seen))
-    return real / slots, real / slots
+    return slots / slots, targets / slots
 """,
-            "padding is no token",
+            "slots are not tokens",
         ),
     },
     "fit-test": {
@@ -266,6 +266,31 @@ def fit_test(fit):
     raise AssertionError("not refused")
 """,
             "refuses 0",
+        ),
+        "powers of two only": (
+            """
+def fit_test(fit):
+    assert fit(96, 2, 4, 3) == 4
+    for wish in (12, 80, 90):
+        try:
+            fit(wish, 2, 4, 3)
+        except ValueError:
+            continue
+        raise AssertionError("not refused")
+""",
+            "takes powers of two only",
+        ),
+        "any error is a refusal": (
+            """
+def fit_test(fit):
+    try:
+        assert fit(72, 2, 4, 3) == 3
+        fit(80, 2, 4, 3)
+    except Exception:
+        return
+    assert False
+""",
+            "forgets the replicas",
         ),
         "expects a floor": (
             "def fit_test(fit):\n    assert fit(80, 2, 4, 3) == 3",
