@@ -254,7 +254,7 @@ def test_a_sweep_crosses_recomputation_and_precision(capsys, tmp_path):
     settings = {(cell["checkpointing"], cell["precision"]) for cell in cells}
     assert len(cells) == len(settings) == 4
     code, out, _ = run(capsys, *asked)  # repeats nothing: the same file
-    assert code == 0 and "packed, recomputed, autocast-bfloat16" in out
+    assert code == 0 and "packed, autocast-bfloat16, checkpointing" in out
     code, _, err = run(capsys, *asked[:-1], tmp_path / "new.jsonl", "--precision", "int3")
     assert code == 1 and "unknown precision 'int3'; there are float32" in err
     code, _, err = run(capsys, "doctor", asked[-1])

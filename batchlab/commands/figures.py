@@ -12,7 +12,7 @@ from batchlab import doctor
 from batchlab.commands import measuring
 from batchlab.throughput import Throughput
 
-__all__ = ["NAMES", "Material", "draw", "predicted_memory"]
+__all__ = ["NAMES", "Material", "draw", "make", "predicted_memory"]
 
 NAMES = ("throughput", "memory", "lost_time", "predicted_steps", "predicted_peaks")
 CURVE_POINTS = 41
@@ -33,6 +33,11 @@ class Material:
         return self.found
 
 
+def make(name: str, material: Material) -> Any:
+    """One of the figures; a ValueError says what the records lack for it."""
+    return MAKERS[name](material)
+
+
 def draw(path: Path, material: Material) -> tuple[list[str], dict[str, str]]:
     """Write all figures into a folder, or the throughput into a file; say which are missing."""
     from batchlab import plots
@@ -44,7 +49,7 @@ def draw(path: Path, material: Material) -> tuple[list[str], dict[str, str]]:
     for name in NAMES if whole_folder else NAMES[:1]:
         target = path / f"{name}.png" if whole_folder else path
         try:
-            figure = MAKERS[name](material)
+            figure = make(name, material)
         except ValueError as error:
             if not whole_folder:
                 raise ValueError(f"{name} cannot be drawn: {error}") from None

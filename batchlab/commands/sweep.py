@@ -6,12 +6,11 @@ measured; a sweep that was stopped goes on where it was when the same command is
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from batchlab import report, stepcost, units
-from batchlab.commands import Answer, measuring, plot_option
+from batchlab import report, throughput
+from batchlab.commands import Answer, figures, measuring, plot_option
 
-__all__ = ["arguments", "cell_rows", "run"]
+__all__ = ["arguments", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,51 +37,11 @@ def run(args: argparse.Namespace) -> Answer:
     again = (False, True) if args.checkpointing else (False,)
     cells = sweep.grid(args.rows, args.layout, again, args.precision)
     visits = measuring.measure(measuring.prepare(args), cells, args.output, args.documents)
-    merged = sorted(stepcost.merge(visits), key=lambda cell: (_setting(cell), cell["rows"]))
-    text = f"{report.table(HEADERS, cell_rows(merged))}\n\nRecords: {args.output}"
-
-    def figure() -> Any:
-        from batchlab import plots
-
-        series: dict[str, tuple[list[int], list[float]]] = {}
-        for cell in merged:
-            if cell["status"] == "ok":
-                rows, rates = series.setdefault(_setting(cell), ([], []))
-                rows.append(cell["rows"])
-                rates.append(cell["real_tokens"] / cell["seconds"])
-        return plots.lines(
-            series, title="Useful tokens per second", x="rows", y="tokens/s", log_x=True
-        )
-
-    return Answer({"records": str(args.output), "cells": merged}, text, figure)
-
-
-HEADERS = ["setting", "rows", "accumulation", "step", "slots/step", "waste", "useful tokens/s"]
-
-
-def cell_rows(merged: list[dict[str, Any]]) -> list[list[Any]]:
-    """One line of the table for each cell."""
-    rows = []
-    for cell in merged:
-        begin = [_setting(cell), cell["rows"], cell["accumulation"]]
-        if cell["status"] != "ok":
-            rows.append([*begin, "out of memory", "", "", ""])
-            continue
-        steps = cell["steps"]
-        rows.append(
-            [
-                *begin,
-                units.duration(cell["seconds"] / steps),
-                round(cell["slots"] / steps),
-                units.share(1 - cell["real_tokens"] / cell["slots"]),
-                round(cell["real_tokens"] / cell["seconds"]),
-            ]
-        )
-    return rows
-
-
-def _setting(cell: dict[str, Any]) -> str:
-    """What a cell differs in besides its rows."""
-    recomputed = ", recomputed" if cell["checkpointing"] else ""
-    precision = "" if cell["precision"] == "float32" else f", {cell['precision']}"
-    return cell["layout"] + recomputed + precision
+    found = throughput.summarize(visits)
+    text = f"{report.cell_table(found)}\n\nRecords: {args.output}"
+    cells_found = [dict(line.cell) for line in found.lines]
+    return Answer(
+        {"records": str(args.output), "cells": cells_found},
+        text,
+        lambda: figures.make("throughput", figures.Material(found, [])),
+    )
