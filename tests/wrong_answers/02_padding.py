@@ -40,6 +40,30 @@ def waste(batches):
 """,
             "slots, not a share",
         ),
+        "in per cent": (
+            """
+def waste(batches):
+    slots = sum(max(b) * len(b) for b in batches)
+    return 100 * (slots - sum(map(sum, batches))) / slots
+""",
+            "per cent",
+        ),
+        "rows counted as batches": (
+            """
+def waste(batches):
+    slots = sum(len(batches) * max(b) for b in batches)
+    return 1 - sum(map(sum, batches)) / slots
+""",
+            "len(batch)",
+        ),
+        "rounded": (
+            """
+def waste(batches):
+    slots = sum(max(b) * len(b) for b in batches)
+    return round(1 - sum(map(sum, batches)) / slots, 2)
+""",
+            "rounded",
+        ),
         "sorts the batches it was given": (
             """
 def waste(batches):
@@ -63,6 +87,8 @@ def waste(batches):
     "bound": {
         "the waste itself": ("def bound():\n    return 0.7496", "1 / (1 - waste)"),
         "one over the waste": ("def bound():\n    return 32000 / 23988", "use 1 - waste"),
+        "per cent": ("def bound():\n    return 75", "in per cent"),
+        "padding per real token": ("def bound():\n    return 23988 / 8012", "all slots"),
         "the number of rows": ("def bound():\n    return 8.0", "number of rows"),
     },
     "pair-waste": {
@@ -81,6 +107,14 @@ def pair_waste(batches):
 """,
             "rows do not attend",
         ),
+        "causal pairs": (
+            """
+def pair_waste(batches):
+    real = sum(x * (x + 1) // 2 for b in batches for x in b)
+    return 1 - real / sum(len(b) * max(b) * (max(b) + 1) // 2 for b in batches)
+""",
+            "causal pairs",
+        ),
         "per real pair": (
             """
 def pair_waste(batches):
@@ -98,6 +132,17 @@ def expected_longest(lengths, rows):
     return sum(x * (((i + 1) / n) ** rows - (i / n) ** rows) for i, x in enumerate(s))
 """,
             "with replacement",
+        ),
+        "places counted from one": (
+            """
+from math import comb
+
+
+def expected_longest(lengths, rows):
+    total = sum(x * comb(i, rows - 1) for i, x in enumerate(sorted(lengths), 1))
+    return total / comb(len(lengths), rows)
+""",
+            "one place too late",
         ),
         "the mean length": (
             "def expected_longest(lengths, rows):\n    return sum(lengths) / len(lengths)",
@@ -120,6 +165,10 @@ def expected_longest(lengths, rows):
         "a wrong expectation": (
             "def waste_test(waste):\n    assert waste([[2, 1], [30, 30]]) == 1 / 8",
             "right",
+        ),
+        "no tolerance": (
+            "def waste_test(waste):\n    assert waste([[5, 3]]) == 0.2",
+            "right implementation",
         ),
     },
 }
