@@ -84,6 +84,19 @@ def windows(micro_batches, accumulation):
 """,
             "empty window",
         ),
+        "one list for every window": (
+            """
+def windows(micro_batches, accumulation):
+    found, window = [], []
+    for micro in micro_batches:
+        window.append(micro)
+        if len(window) == accumulation:
+            found.append(window)
+            window.clear()
+    return found + [window] if window else found
+""",
+            "new list",
+        ),
         "so many windows, not windows of so many": (
             """
 def windows(micro_batches, accumulation):
@@ -148,6 +161,24 @@ def windows(micro_batches, accumulation):
             step((CLIP, ""), ("loss += part.item()\n", "loss += part.item()\n    " + CLIP)),
             "clipped after each",
         ),
+        "clipped before the division": (
+            step(
+                (PART, PART.replace(" / tokens", "")),
+                (
+                    CLIP,
+                    CLIP + "    for p in model.parameters():\n        p.grad /= tokens\n",
+                ),
+                ("return loss", "return loss / tokens"),
+            ),
+            "before the division",
+        ),
+        "the schedule before the optimizer": (
+            step(
+                ("    schedule.step()\n", ""),
+                ("    optimizer.step()\n", "    schedule.step()\n    optimizer.step()\n"),
+            ),
+            "came first",
+        ),
         "clipped after the step": (
             step((CLIP, ""), ("    schedule.step()\n", "    schedule.step()\n" + CLIP)),
             "not clipped",
@@ -189,12 +220,17 @@ def take_step(model, optimizer, schedule, micro_batches, max_norm):
     "adding-time": {
         "moved once": ("def adding_time():\n    return 8.03 * 2 / 3.35", "moved once"),
         "in seconds": ("def adding_time():\n    return 8.03e9 * 6 / 3.35e12", "seconds"),
+        "in microseconds": ("def adding_time():\n    return 8.03e3 * 6 / 3.35", "microseconds"),
         "the sum is not read": ("def adding_time():\n    return 8.03 * 4 / 3.35", "two of three"),
     },
     "epoch-test": {
         "equal micro-batches, no tail": (
             "def epoch_test(epoch):\n    assert epoch([[1], [3]], 2) == [2]",
             "got through",
+        ),
+        "the example of the task": (
+            "def epoch_test(epoch):\n    assert epoch([[1], [3], [6], [8]], 2) == [2, 7]",
+            "2 of 5",
         ),
         "only unequal counts": (
             "def epoch_test(epoch):\n    assert abs(epoch([[1, 1], [4]], 2)[0] - 2) < 1e-9",

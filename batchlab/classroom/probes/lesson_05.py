@@ -38,6 +38,7 @@ MISTAKES = {
     "left over": "the gradient of the window before is still in it: zero_grad() once a window",
     "unclipped": "the gradient was not clipped",
     "clip each": "clipped after each micro-batch: the norm that counts is that of the whole step",
+    "clip first": "clipped before the division: the norm that counts is that of the mean gradient",
     "step each": "one optimizer step per micro-batch: these are small batches",
 }
 
@@ -169,7 +170,9 @@ def recipe(
         else:
             _scaled(name, model, window).backward()
             if name != "unclipped":
-                nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+                # to clip the sum and then divide is to clip the mean to a fraction of the norm
+                tokens = sum(map(_targets, window)) if name == "clip first" else 1
+                nn.utils.clip_grad_norm_(model.parameters(), max_norm / tokens)
             optimizer.step()
         losses.append(float(_whole(means, window)))
         averages.append(float(torch.stack(means).detach().mean()))
