@@ -49,6 +49,7 @@ class Recorder:
         self.run = uuid.uuid4().hex[:12]
         self.device = next(model.parameters()).device
         self._hook = model.register_forward_pre_hook(self._forward, with_kwargs=True)
+        self._environment = records.environment()
         self._pauses = Pauses()
         self._optimizer = Spans(cuda=self.device.type == "cuda")
         self._done: list[_Step] = []
@@ -105,6 +106,7 @@ class Recorder:
         self._step, self._began, self._at_work = _Step(), now, False
         if len(self._done) > self.every:
             self.write()
+            self._began = self._now()  # writing belongs to no step
 
     def write(self) -> None:
         """Write what was seen since the last record; the first step of a run is left out."""
@@ -171,7 +173,7 @@ class Recorder:
             **seconds,
             "optimizer_seconds": optimizer_seconds,
             "peak_bytes": _peak_bytes(self.device),
-            "environment": records.environment(),
+            "environment": {**self._environment, "date": records.now()},
         }
 
 

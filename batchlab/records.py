@@ -20,7 +20,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Records", "append", "environment", "read"]
+__all__ = ["Records", "append", "environment", "now", "read"]
 
 
 class Records(list[dict[str, Any]]):
@@ -82,7 +82,7 @@ def environment() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             versions[name] = None
     return {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "date": now(),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
@@ -93,6 +93,11 @@ def environment() -> dict[str, Any]:
         "commit": _commit(),
         **_accelerator(),
     }
+
+
+def now() -> str:
+    """The date of a measurement, in UTC."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _accelerator() -> dict[str, Any]:
