@@ -143,6 +143,10 @@ def read_launch(config, replicas):
             "def setting():\n    return 3, 4, 1024, 4, 4, 4096",
             "every pipeline stage",
         ),
+        "devices that do not divide": (
+            "def setting():\n    return 3, 64, 320, 8, 16, 4096",
+            "left over",
+        ),
         "five numbers": ("def setting():\n    return 6, 16, 1024, 8, 4", "one value for each"),
         "not on the sliders": (
             "def setting():\n    return 24, 1, 2048, 4, 4, 4096",
@@ -364,7 +368,7 @@ def replicas(devices, tensor, pipeline, context):
     "splits": {
         "more rows than the step has, with no accumulation": (
             changed(SPLITS, ("share % r == 0", "share % r == 0 or r > share")),
-            "splits of",
+            "not one micro-batch",
         ),
         "the micro-batch of powers of two and three": (
             changed(SPLITS, ("share % r == 0", "share % r == 0 and 6**9 % r == 0")),
@@ -379,7 +383,7 @@ def shares(seen):
     slots, real, targets = (sum(c) for c in zip(*seen))
     return real / slots, targets / real
 """,
-            "all of it is prompt",
+            "takes its slots all the same",
         ),
     },
 }
@@ -415,7 +419,7 @@ def read_launch(config, replicas):
 """,
     },
     "setting": {
-        "another one, as a list": "def setting():\n    return [3, 64, 256, 4, 4, 4096]",
+        "another one, as a list": "def setting():\n    return [3, 64, 1024, 4, 16, 4096]",
         "shorter rows": "def setting():\n    return 6, 64, 1024, 4, 16, 2048",
     },
     "llama-slots": {
