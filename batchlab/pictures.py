@@ -207,7 +207,9 @@ def _drawn_overview(
     for axes in grid[:2].flat:
         axes.tick_params(labelbottom=False)
     grid[2, 0].set_xlabel("slots")
-    grid[2, 1].set_xlabel(f"slots for all {documents:,} documents, in millions")
+    grid[2, 1].set_xlabel(
+        f"slots for {documents:,} documents of at most {row_length:,}, in millions"
+    )
     grid[0, 1].legend(
         handles=_handles(), loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=2, frameon=False,
         fontsize=9.5, labelcolor=INK, borderaxespad=0,
@@ -220,7 +222,7 @@ def _drawn_overview(
     return told(
         figure,
         f"Left, micro-batches of {rows} rows drawn slot by slot; right, bars of all slots that "
-        f"{documents:,} documents take. {totals}.",
+        f"{documents:,} documents of at most {row_length:,} tokens take. {totals}.",
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
 from batchlab import padding, units
@@ -93,16 +94,21 @@ def waste_by_rows(
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
     axes.minorticks_off()
     headline(axes, title)
-    axes.legend(loc="center right", fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
-    wastes = ", ".join(f"{n} rows {units.share(w)}" for n, w in zip(rows, expected, strict=True))
+    axes.legend(loc="best", fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
+    told_points = _told_wastes(dict(zip(rows, expected, strict=True)))
     others = "".join(
-        f" {name}: " + ", ".join(f"{n} rows {units.share(w)}" for n, w in points.items()) + "."
-        for name, points in _by_name(measured).items()
+        f" {name}: {_told_wastes(points)}." for name, points in _by_name(measured).items()
     )
     return told(
         figure,
-        f"Waste against rows. Random batches, exact: {wastes}; the limit is "
+        f"Waste against rows. Random batches, exact: {told_points}; the limit is "
         f"{units.share(limit)}.{others}",
+    )
+
+
+def _told_wastes(wastes: Mapping[int, float]) -> str:
+    return ", ".join(
+        f"{n} {'row' if n == 1 else 'rows'} {units.share(w)}" for n, w in wastes.items()
     )
 
 
@@ -227,6 +233,8 @@ def bars(values: Mapping[str, float], *, title: str, x: str, of_one: bool = Fals
     texts = [units.share(v) if of_one else f"{v:,.4g}" for v in values.values()]
     axes.bar_label(drawn, texts, padding=5, fontsize=9.5, color=INK)
     _lie_down(axes)
+    if of_one:
+        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=" %"))
     axes.set(xlabel=x)
     axes.margins(x=0.18)
     headline(axes, title)
