@@ -32,7 +32,7 @@ def start(lesson: str) -> None:
     if grading():
         print("Graded run: GPU boxes and long cells step aside.")
     elif not gpu():
-        print("No GPU: the GPU box runs on the CPU or replays a record, and says which.")
+        print("No GPU: the GPU box runs on the CPU, or shows what others measured, and says which.")
     sys.stdout.flush()
 
 
