@@ -12,6 +12,7 @@ from batchlab import units
 from batchlab.padding import Padding
 
 UNEXPLAINED = 0.2  # a larger rest makes a diagnosis doubtful
+UNREST = 1.3  # rounds of one cell that differ by more say little of the next cell
 
 __all__ = ["cell_table", "diagnosis_text", "knee_text", "padding_rows", "peak_table",
            "prediction_table", "table"]  # fmt: skip
@@ -73,7 +74,13 @@ def cell_table(found: Any) -> str:
         rows.append(row)
     headers = ["layout", "rows", "accumulation", "useful tokens/s", "slowest to fastest round",
                "rounds", "waste"]  # fmt: skip
-    return table([*headers, *["peak memory"] * counted], rows, align="lrrrrrr" + "r" * counted)
+    text = table([*headers, *["peak memory"] * counted], rows, align="lrrrrrr" + "r" * counted)
+    if found.unrest < UNREST:
+        return text
+    return (
+        f"{text}\n\nBe careful: rounds of one cell differ by up to {found.unrest:.1f} x. Measure "
+        "again on a quiet machine, with more rounds."
+    )
 
 
 def knee_text(found: Any, share: float) -> str:

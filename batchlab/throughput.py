@@ -110,6 +110,11 @@ class Throughput:
     def best(self) -> Line:
         return max(self.finished, key=lambda line: line.rate)
 
+    @property
+    def unrest(self) -> float:
+        """The fastest round of a cell over its slowest, where they differ most."""
+        return max((line.fastest / line.slowest for line in self.finished), default=1.0)
+
     def name_of(self, line: Line) -> str:
         """Layout, and what else sets the line apart from lines of the same rows."""
         several = len({one.cell["precision"] for one in self.lines}) > 1

@@ -9,7 +9,7 @@ from batchlab import cli, doctor, plots, records, throughput
 from batchlab.commands import figures
 from batchlab.commands import report as verb
 from tests.test_stepcost import cell
-from tests.test_throughput import ended, visits
+from tests.test_throughput import at_speed, ended, visits
 
 
 def run(capsys, *words):
@@ -60,6 +60,13 @@ def test_a_cell_that_ran_out_of_memory_has_a_line_of_its_own(capsys, write):
     lines = [line for line in text.splitlines() if line.startswith("padded")]
     assert "out of memory" in lines[4] and "0 of 1" in lines[4]
     assert "2 of 3" in lines[3], "one round of rows 8 failed, and it is said"
+
+
+def test_restless_rounds_are_doubted_and_calm_ones_are_not(capsys, write):
+    assert "Be careful" not in run(capsys, write(visits()))[1], "rounds a tenth apart are usual"
+    restless = [*visits(1), at_speed(cell(4), 2)]
+    _, text, _ = run(capsys, write(restless, "b.jsonl"))
+    assert "Be careful: rounds of one cell differ by up to 2.0 x" in text
 
 
 def test_a_torn_last_line_is_reported_and_never_fatal(capsys, write):
