@@ -29,6 +29,7 @@ from batchlab.canvas import (
 
 __all__ = ["byte_unit", "memory_stack", "throughput", "timeline"]
 
+DODGE = 0.05  # octaves between the marks of two layouts at the same rows
 Rate = tuple[float, float, float]  # of a cell: overall, and of its slowest and fastest round
 
 
@@ -163,8 +164,10 @@ def throughput(
     figure, axes = blank(7, 4.2)
     for i, (layout, points) in enumerate(measured.items()):
         rates = np.array(list(points.values())).reshape(-1, 3)
+        aside = 2 ** (DODGE * (i - (len(measured) - 1) / 2))  # else spreads hide each other
         axes.errorbar(
-            list(points), rates[:, 0], yerr=[rates[:, 0] - rates[:, 1], rates[:, 2] - rates[:, 0]],
+            [rows * aside for rows in points], rates[:, 0],
+            yerr=[rates[:, 0] - rates[:, 1], rates[:, 2] - rates[:, 0]],
             fmt=STYLES[i % 7], color=COLOURS[i % 7], marker=MARKERS[i % 7], markersize=6,
             linewidth=1.8, capsize=3, elinewidth=1, label=layout,
         )  # fmt: skip

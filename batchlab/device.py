@@ -2,20 +2,12 @@
 
     device, dtype  ->  FLOP/s of products, bytes/s of copies, seconds of a launch
 
-A device works on while Python goes on: a clock that is read without waiting for the device measures
-how fast work is handed over. Every repeat here ends with such a wait, and the median of the
-repeats counts. Products hold random numbers, since zeros need less power and would flatter.
-
-Words
-    call     one product, one copy or one tiny operation
-    repeat   so many calls that the clock can tell, between two waits for the device
-    spread   (longest - shortest) / median over the repeats
+Every time ends with a wait for the device (`timing`). Products hold random numbers, since zeros
+need less power and would flatter; a copy counts what it reads and what it writes.
 """
 
 import contextlib
 import os
-import statistics
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,38 +15,14 @@ from typing import Any
 import torch
 
 from batchlab import records, roofline, units
+from batchlab.timing import LEAST_REPEATS, Timing, timed
 
-__all__ = ["Figures", "Timing", "measure", "product_flops", "timed"]
-
-Clock = Callable[[], float]
+__all__ = ["Figures", "measure", "product_flops"]
 
 # Sides of the square products. The rate grows with the size until every core has enough to do.
 SIDES = {"cpu": (256, 512, 1024, 2048), "cuda": (2048, 4096, 8192, 16384)}
 # Of one buffer: far beyond the caches (50 MiB on an H100), so that memory itself is measured.
 COPY_BYTES = {"cpu": 256 * units.MIB, "cuda": 1 * units.GIB}
-MOST_REPEATS, LEAST_REPEATS = 9, 3
-
-
-@dataclass(frozen=True)
-class Timing:
-    """One kind of call: what it computes or moves, and the seconds of a call in each repeat."""
-
-    what: str
-    amount: int  # FLOPs, bytes or operations of one call
-    seconds: tuple[float, ...]  # of one call, repeat by repeat
-    calls: int  # in each repeat
-
-    @property
-    def median_seconds(self) -> float:
-        return statistics.median(self.seconds)
-
-    @property
-    def per_second(self) -> float:
-        return self.amount / self.median_seconds
-
-    @property
-    def spread(self) -> float:
-        return (max(self.seconds) - min(self.seconds)) / self.median_seconds
 
 
 @dataclass(frozen=True)
@@ -69,6 +37,7 @@ class Figures:
     queued_launch: Timing | None  # one of many in a queue that never runs dry; CUDA only
     memory_bytes: int  # 0: the system does not say
     multiprocessors: int  # on the CPU: threads
+    load: float | None  # processes that wanted a core, per core, when it began: near 0 is idle
     environment: Mapping[str, Any]
 
     @property
@@ -113,6 +82,7 @@ class Figures:
             "queued_launch_seconds": queued.median_seconds if queued else None,
             "spread": {"product": self.product.spread, "copy": self.copy.spread,
                        "launch": self.launch.spread},
+            "load_per_core": self.load,
             "memory_bytes": self.memory_bytes,
             "multiprocessors": self.multiprocessors,
             "environment": dict(self.environment),
@@ -128,45 +98,13 @@ def product_flops(rows: int, inner: int, columns: int) -> int:
     return 2 * rows * inner * columns
 
 
-def timed(
-    call: Callable[[], object],
-    *,
-    what: str,
-    amount: int,
-    seconds: float,
-    wait: Callable[[], object],
-    clock: Clock = time.perf_counter,
-) -> Timing:
-    """Time `call` for about `seconds`; `wait` returns when the device has done all it was given.
-
-    The first call warms up (kernels are loaded, memory is touched) and does not count.
-    """
-    call()
-    wait()
-    once = max(min(_repeat(call, 1, wait, clock) for _ in range(2)), 1e-9)
-    repeats = min(MOST_REPEATS, max(LEAST_REPEATS, int(seconds / once)))
-    calls = max(1, int(seconds / repeats / once))
-    found = tuple(_repeat(call, calls, wait, clock) / calls for _ in range(repeats))
-    return Timing(what, amount, found, calls)
-
-
-def _repeat(
-    call: Callable[[], object], calls: int, wait: Callable[[], object], clock: Clock
-) -> float:
-    begin = clock()
-    for _ in range(calls):
-        call()
-    wait()
-    return clock() - begin
-
-
 def measure(
     device: str | torch.device | None = None,
     *,
     dtype: torch.dtype | None = None,
     seconds: float = 2.0,
 ) -> Figures:
-    """Measure products, copies and launches for about `seconds`, on an otherwise idle device.
+    """Measure products, copies and launches for about `seconds`, on an otherwise idle machine.
 
     Without a device the GPU, if torch sees one. Without a dtype: float32 on the CPU; bfloat16 on a
     GPU whose cores have it (capability 8.0 and newer), else float16.
@@ -176,7 +114,7 @@ def measure(
     place = _place(device)
     dtype = dtype or _usual_dtype(place)
     _require_products(place, dtype)
-    wait = _wait_for(place)
+    wait, load = _wait_for(place), _load()
     current = torch.cuda.device(place) if place.type == "cuda" else contextlib.nullcontext()
     with torch.inference_mode(), current:
         products = _products(place, dtype, seconds / 2, wait)
@@ -185,7 +123,7 @@ def measure(
         environment = records.environment()
     name = str(dtype).removeprefix("torch.")
     limits = _memory_and_cores(place)
-    return Figures(place.type, name, products, copy, launch, queued, *limits, environment)
+    return Figures(place.type, name, products, copy, launch, queued, *limits, load, environment)
 
 
 def _products(
@@ -287,6 +225,13 @@ def _random(shape: tuple[int, int], place: torch.device, dtype: torch.dtype) -> 
 
 def _wait_for(place: torch.device) -> Callable[[], object]:
     return (lambda: torch.cuda.synchronize(place)) if place.type == "cuda" else (lambda: None)
+
+
+def _load() -> float | None:
+    try:
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
+    except (AttributeError, OSError):  # Windows does not say
+        return None
 
 
 def _memory_and_cores(place: torch.device) -> tuple[int, int]:

@@ -120,7 +120,9 @@ def predicted_measured(
     right.set_ylim(*(1.25 * max(1.0, np.abs(off).max()) * np.array([-1, 1])))
     headline(left, title)
     worst = float(off[np.abs(off).argmax()])
-    headline(right, f"Off by {np.median(np.abs(off)):.1f} % (median), {worst:+.1f} % at worst")
+    digits = 1 if abs(worst) >= 1 else 2
+    median = float(np.median(np.abs(off)))
+    headline(right, f"Off by {median:.{digits}f} % (median), {worst:+.{digits}f} % at worst")
     figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9, labelcolor=INK)
     errors = "; ".join(
         f"{label} " + ", ".join(f"{100 * (p / m - 1):+.1f} %" for p, m in points)

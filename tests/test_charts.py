@@ -79,8 +79,10 @@ def test_the_limit_and_measured_peaks_stand_beside_the_prediction():
 def test_throughput_draws_each_rate_with_its_spread():
     figure = plots.throughput(RATES, knee_rows=2.5)
     (axes,) = figure.axes
-    drawn = {c.get_label(): c.lines[0].get_xydata().tolist() for c in axes.containers}
-    assert drawn["packed"] == [[1, 90], [2, 150], [4, 200]]
+    drawn = {c.get_label(): c.lines[0].get_xydata() for c in axes.containers}
+    assert drawn["packed"][:, 1].tolist() == [90, 150, 200]
+    assert drawn["packed"][:, 0] == pytest.approx([1, 2, 4], rel=0.02)
+    assert drawn["padded"][0, 0] < 1 < drawn["packed"][0, 0], "spreads stand side by side"
     ends = axes.containers[0].lines[2][0].get_segments()[0]
     assert ends[:, 1].tolist() == [80, 95], "from the slowest to the fastest round"
     assert "padded 90 at 1 row, 120 at 2 rows" in figure.batchlab_alt

@@ -7,69 +7,11 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from batchlab import device, records, roofline
-from batchlab.device import Timing
 from batchlab.memory import ModelShape
+from batchlab.timing import Timing
 
 ENVIRONMENT = {"date": "2026-11-21", "processor": "an abacus", "device": "an abacus",
                "versions": {"torch": "2"}}  # fmt: skip
-
-
-class Machine:
-    """A planted device: it takes a call in `handed` seconds and works on it for `works`."""
-
-    def __init__(self, handed=1.0, works=50.0, first=0.0, pauses=()):
-        self.now = self.free_at = 0.0
-        self.handed, self.works, self.extra = handed, works, first
-        self.pauses = dict(pauses)  # number of the call: seconds that something else takes
-        self.calls = 0
-
-    def call(self):
-        self.now += self.handed
-        work = self.works + self.extra + self.pauses.get(self.calls, 0.0)
-        self.free_at = max(self.now, self.free_at) + work
-        self.extra = 0.0
-        self.calls += 1
-
-    def wait(self):
-        self.now = max(self.now, self.free_at)
-
-    def time(self, *, wait=None, seconds=100_000.0):
-        return device.timed(
-            self.call, what="call", amount=100, seconds=seconds, wait=wait or self.wait,
-            clock=lambda: self.now,
-        )  # fmt: skip
-
-
-def test_a_rate_is_the_work_of_a_call_over_its_seconds():
-    found = Machine().time()
-    assert found.median_seconds == pytest.approx(50, rel=1e-3)  # calls overlap: 1 s in all
-    assert found.per_second == pytest.approx(2.0, rel=1e-3)
-
-
-def test_without_waiting_for_the_device_only_the_hand_over_is_seen():
-    """The mistake beside the law: a product that would be fifty times too fast."""
-    found = Machine().time(wait=lambda: None)
-    assert found.median_seconds == pytest.approx(1.0)
-
-
-def test_the_first_call_warms_up_and_does_not_count():
-    found = Machine(first=1e6).time()
-    assert max(found.seconds) == pytest.approx(50, rel=1e-3)
-
-
-def test_one_pause_moves_the_spread_and_not_the_rate():
-    calm = Machine().time()
-    pauses = {4 + calm.calls: 30_000.0}  # a warm-up and two trials, then the repeats
-    found = Machine(pauses=pauses).time()
-    assert found.median_seconds == calm.median_seconds
-    assert calm.spread == 0 and found.spread > 2
-    mean = sum(found.seconds) / len(found.seconds)
-    assert mean > 1.2 * found.median_seconds, "the mistake: a mean counts the pause"
-
-
-def test_a_slow_call_is_still_repeated():
-    found = Machine(works=1e6).time(seconds=1.0)
-    assert len(found.seconds) == device.LEAST_REPEATS and found.calls == 1
 
 
 def test_the_flops_of_a_product_are_those_that_torch_counts():
@@ -92,6 +34,7 @@ def test_the_cpu_is_measured(small, tmp_path):
     assert [one.amount for one in found.products] == [2 * 32**3, 2 * 64**3]
     assert found.product.per_second == max(one.per_second for one in found.products)
     assert found.launch.median_seconds > 0 and found.queued_launch is None
+    assert found.load is None or found.load >= 0
     assert found.multiprocessors == torch.get_num_threads()
     records.append(tmp_path / "device.jsonl", found.record())
     (read,) = records.read(tmp_path / "device.jsonl")
@@ -127,7 +70,7 @@ def figures(**changes):
     products = (Timing("p256", 100, (2.0, 1.0, 4.0), 1), Timing("p512", 800, (8.0, 9.0, 8.0), 1))
     made = device.Figures(
         "cpu", "float32", products, Timing("copy", 40, (2.0, 2.0, 2.5), 1),
-        Timing("launch", 1, (0.5,), 1), None, 10**9, 2, ENVIRONMENT,
+        Timing("launch", 1, (0.5,), 1), None, 10**9, 2, 0.1, ENVIRONMENT,
     )  # fmt: skip
     return dataclasses.replace(made, **changes)
 

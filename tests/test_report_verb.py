@@ -133,6 +133,16 @@ def test_a_file_gets_the_throughput(capsys, write, tmp_path):
     assert code == 1 and "throughput cannot be drawn: no cell finished" in err
 
 
+def test_the_memory_figure_shows_the_length_with_the_most_rows():
+    """The mistake beside the law: the longest rows alone may be a single bar."""
+    more = [PEAKS[0] | {"length": 4096}, PEAKS[1] | {"checkpointing": True}]
+    figure = figures.MAKERS["memory"](figures.Material(None, [*more, *PEAKS[::-1]]))
+    (axes,) = figure.axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2"]
+    assert "rows of 128 slots" in axes.get_title(loc="left")
+    assert "measured 1.00 GiB" in figure.batchlab_alt
+
+
 def test_the_memory_of_the_cells_is_drawn_as_measured_where_nothing_is_predicted():
     found = throughput.summarize([one | {"peak_bytes": 2**20} for one in visits(1)])
     figure = figures.MAKERS["memory"](figures.Material(found, []))

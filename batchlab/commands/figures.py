@@ -90,11 +90,12 @@ def _memory(material: Material) -> Any:
     """Of predicted peaks by kind, else of the prediction for the cells, else as measured."""
     from batchlab import plots
 
-    alike = _longest(material.peaks)
+    alike = _alike(material.peaks)
     by_kind = {one["rows"]: one["by_kind"] for one in alike if one.get("by_kind")}
     if by_kind:
         measured = {one["rows"]: one["measured_bytes"] for one in alike if one.get("by_kind")}
-        return plots.memory_stack(by_kind, measured_bytes=measured)
+        title = f"Memory of a step, rows of {alike[0]['length']:,} slots"
+        return plots.memory_stack(by_kind, measured_bytes=measured, title=title)
     if material.predicted:
         title = f"Predicted memory of a step, rows of {measuring.LONGEST} slots"
         return plots.memory_stack(material.predicted, title=title)
@@ -129,11 +130,12 @@ def predicted_memory(found: Throughput) -> dict[int, dict[str, int]] | None:
     }
 
 
-def _longest(peaks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The peaks of one setting: of the longest rows, with all activations kept."""
+def _alike(peaks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The peaks of one length, by rows, with all activations kept: that of the most rows."""
     kept = [one for one in peaks if not one.get("checkpointing")] or list(peaks)
-    most = max((one["length"] for one in kept), default=0)
-    return [one for one in kept if one["length"] == most]
+    lengths = [one["length"] for one in kept]
+    most = max(lengths, key=lambda length: (lengths.count(length), length), default=0)
+    return sorted((one for one in kept if one["length"] == most), key=lambda one: one["rows"])
 
 
 def _lost_time(material: Material) -> Any:

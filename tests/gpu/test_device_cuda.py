@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from batchlab import device, roofline
+from batchlab import device, roofline, timing
 
 pytestmark = pytest.mark.gpu
 
@@ -21,8 +21,8 @@ def test_a_gpu_is_measured_within_its_data_sheet(cuda):
 def test_a_clock_without_waiting_is_too_fast(cuda):
     left = torch.randn(4096, 4096, device="cuda", dtype=torch.float16)
     how = {"what": "product", "amount": device.product_flops(4096, 4096, 4096), "seconds": 0.05}
-    right = device.timed(lambda: left @ left, wait=torch.cuda.synchronize, **how)
+    right = timing.timed(lambda: left @ left, wait=torch.cuda.synchronize, **how)
     torch.cuda.synchronize()
-    wrong = device.timed(lambda: left @ left, wait=lambda: None, **how)
+    wrong = timing.timed(lambda: left @ left, wait=lambda: None, **how)
     torch.cuda.synchronize()
     assert min(wrong.seconds) < right.median_seconds

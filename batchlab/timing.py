@@ -1,0 +1,77 @@
+"""Time a call on a device that works on while Python goes on.
+
+    call, wait  ->  Timing: seconds of a call, repeat by repeat
+
+A clock that is read without waiting for the device measures how fast work is handed over. Every
+repeat here ends with such a wait, and the median of the repeats counts.
+
+Words
+    call     what is timed: one product, one copy, one tiny operation
+    repeat   so many calls that the clock can tell, between two waits for the device
+    spread   (longest - shortest) / median over the repeats
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["LEAST_REPEATS", "Timing", "timed"]
+
+Clock = Callable[[], float]
+
+MOST_REPEATS, LEAST_REPEATS = 9, 3
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One kind of call: what it computes or moves, and the seconds of a call in each repeat."""
+
+    what: str
+    amount: int  # FLOPs, bytes or operations of one call
+    seconds: tuple[float, ...]  # of one call, repeat by repeat
+    calls: int  # in each repeat
+
+    @property
+    def median_seconds(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def per_second(self) -> float:
+        return self.amount / self.median_seconds
+
+    @property
+    def spread(self) -> float:
+        return (max(self.seconds) - min(self.seconds)) / self.median_seconds
+
+
+def timed(
+    call: Callable[[], object],
+    *,
+    what: str,
+    amount: int,
+    seconds: float,
+    wait: Callable[[], object],
+    clock: Clock = time.perf_counter,
+) -> Timing:
+    """Time `call` for about `seconds`; `wait` returns when the device has done all it was given.
+
+    The first call warms up (kernels are loaded, memory is touched) and does not count.
+    """
+    call()
+    wait()
+    once = max(min(_repeat(call, 1, wait, clock) for _ in range(2)), 1e-9)
+    repeats = min(MOST_REPEATS, max(LEAST_REPEATS, int(seconds / once)))
+    calls = max(1, int(seconds / repeats / once))
+    found = tuple(_repeat(call, calls, wait, clock) / calls for _ in range(repeats))
+    return Timing(what, amount, found, calls)
+
+
+def _repeat(
+    call: Callable[[], object], calls: int, wait: Callable[[], object], clock: Clock
+) -> float:
+    begin = clock()
+    for _ in range(calls):
+        call()
+    wait()
+    return clock() - begin
