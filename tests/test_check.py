@@ -308,6 +308,15 @@ def test_a_learners_test_must_stop_every_bug_and_no_right_answer():
     assert "blank" in refusal(check.finds_bugs, blank_steps, right=[right], wrong=BUGS)
 
 
+def test_a_learners_test_may_ask_for_a_refusal_with_pytest():
+    def refuses_empty(slots):
+        with pytest.raises(ValueError):
+            slots([])
+
+    empty = {"takes nothing for zero": lambda rows: max(rows) * len(rows) if rows else 0}
+    check.finds_bugs(refuses_empty, right=[right], wrong=empty)
+
+
 # Doors
 
 

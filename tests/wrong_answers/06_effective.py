@@ -461,6 +461,16 @@ def shares(seen):
 """,
     },
     "fit-test": {
+        "with pytest": """
+import pytest
+
+
+def fit_test(fit):
+    assert fit(72, 2, 4, 3) == 3
+    for wish in (1, 23, 73, 95):
+        with pytest.raises(ValueError):
+            fit(wish, 2, 4, 3)
+""",
         "against an own formula": """
 def fit_test(fit):
     for slots in (6, 24, 30, 48, 60, 72, 100, 120):
