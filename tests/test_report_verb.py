@@ -99,6 +99,9 @@ def test_records_that_cannot_be_compared_are_refused_across_files_too(capsys, wr
     assert (code, out) == (1, "") and "the records differ in model_fingerprint (m, x)" in err
     assert err.count("\n") == 1
     assert run(capsys, one, write(visits(1), "again.jsonl"))[0] == 0
+    peaks = write([PEAKS[0] | {"model_fingerprint": "x"}], "peaks.jsonl")
+    code, _, err = run(capsys, one, peaks)
+    assert code == 1 and "the records differ in model_fingerprint (m, x)" in err
 
 
 def test_few_sizes_have_a_table_and_no_knee(capsys, write):
@@ -166,6 +169,23 @@ def test_the_waterfall_is_that_of_the_doctor():
     figure = figures.MAKERS["lost_time"](figures.Material(found, []))
     diagnosis = doctor.diagnose(line.cell for line in found.lines)
     assert figure.batchlab_alt == plots.lost_time(diagnosis).batchlab_alt
+
+
+def test_the_records_of_a_running_loop_are_read_as_well(capsys, tmp_path):
+    import torch
+
+    from batchlab import loop, model, monitor
+
+    path = tmp_path / "own.jsonl"
+    made = model.small(32, hidden=16, heads=2, layers=1)
+    optimizer = torch.optim.SGD(made.parameters(), lr=0.1)
+    with monitor.watch(made, optimizer, path) as watch:
+        for width in watch([4, 5, 6, 7, 8]):
+            ids = torch.ones(2, width, dtype=torch.int64)
+            loop.train_step(made, optimizer, [{"input_ids": ids, "labels": ids}])
+    code, text, err = run(capsys, path)
+    assert code == 0, err
+    assert "padded     2" in text and "llama on unknown" in text
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> Answer:
     if not cells and not peaks:
         raise ValueError(f"{source}: no records of cells or peaks, only {', '.join(others)}")
     found = throughput.summarize(cells) if cells else None
-    _require_peaks(peaks)
+    _require_peaks(peaks, [*cells, *peaks])
     data: dict[str, Any] = {"records": source, "cut_off": torn, "other_kinds": others}
     text = [f"Records: {source}"]
     if found:
@@ -86,7 +86,10 @@ def _measured() -> list[dict[str, Any]]:
         )
 
 
-def _require_peaks(peaks: list[dict[str, Any]]) -> None:
+def _require_peaks(peaks: list[dict[str, Any]], every: list[dict[str, Any]]) -> None:
+    models = sorted({str(one["model_fingerprint"]) for one in every if "model_fingerprint" in one})
+    if peaks and len(models) > 1:
+        raise ValueError(f"the records differ in model_fingerprint ({', '.join(models)})")
     for number, one in enumerate(peaks, start=1):
         lacking = [key for key in PEAK if not one.get(key)]
         if lacking:
