@@ -367,6 +367,15 @@ def windowed(lengths, rows, window, seed, epoch):
     rng = np.random.default_rng([seed, epoch])
     return padding.in_windows(lengths, rows, window=window, rng=rng)
 """,
+        "arrays, cut at once": """
+def windowed(lengths, rows, window, seed, epoch):
+    rng = np.random.default_rng(seed + 1000 * epoch)
+    order = rng.permutation(len(lengths))
+    keys = np.asarray(lengths)[order], np.arange(len(order)) // (rows * window)
+    order = order[np.lexsort(keys)]
+    batches = [order[i : i + rows] for i in range(0, len(order), rows)]
+    return [batches[k] for k in rng.permutation(len(batches))]
+""",
         "plain Python, seed plus epoch": """
 import random
 
