@@ -128,6 +128,7 @@ def batch_gradient(gradients, targets):
     },
     "rows-found": {
         "one place of the slider too few": ("def rows_found():\n    return 256", "too much"),
+        "more than needed": ("def rows_found():\n    return 4096", "fewer rows are too"),
         "a quarter as the noise of 4 rows": ("def rows_found():\n    return 4", "too much"),
     },
     "noise": {
