@@ -253,7 +253,7 @@ def batch_gradient(gradients, targets):
         before = now
     return mean
 """,
-            "gradients of 3 parts",
+            "all parts so far",
         ),
     },
     "noise": {
