@@ -127,6 +127,13 @@ def of_rank(lengths, rows, window, seed, epoch, rank, ranks):
 """,
             "every rank trains everything",
         ),
+        "documents, not micro-batches": (
+            """
+def of_rank(lengths, rows, window, seed, epoch, rank, ranks):
+    return sum(windowed(lengths, rows, window, seed, epoch), [])[rank::ranks]
+""",
+            "these are documents",
+        ),
         "documents are dealt before they are batched": (
             """
 def of_rank(lengths, rows, window, seed, epoch, rank, ranks):
