@@ -8,11 +8,12 @@ Every line of the records names its hardware, versions, commit and date.
 """
 
 import argparse
+import itertools
 from pathlib import Path
 
 import torch
 
-from batchlab import attention, data, records, sweep, trace
+from batchlab import attention, data, device, records, sweep, trace
 from batchlab.model import small as small_model
 
 
@@ -38,13 +39,20 @@ def make(shape, precision: str, attention_name: str = attention.NAME):
     return attention.prepare(model) if attention_name == attention.NAME else model
 
 
+def fingerprint(shape, dtype: torch.dtype) -> str:
+    """Equal for models of equal shape and dtype."""
+    with torch.device("meta"):
+        parameters = sum(p.numel() for p in make(shape, "float32", "").parameters())
+    return f"{shape.model_type}-{parameters}-{str(dtype).removeprefix('torch.')}"
+
+
 def sweeps(shape, folder: Path, small: bool) -> None:
     """Rows x layout x checkpointing on two distributions of lengths."""
     precision = "float32" if small else "bfloat16"
     corpus = data.embedded().at_most(512 if small else 2048)
     median = sorted(corpus.lengths)[len(corpus) // 2]
     tail = corpus.select([i for i, n in enumerate(corpus.lengths) if n > median or i % 4 == 0])
-    parameters = sum(p.numel() for p in make(shape, precision).parameters())
+    dtype = torch.float32 if small else torch.bfloat16
     rows = [1, 2, 4] if small else [1, 2, 4, 8, 16, 32]
     cells = sweep.grid(rows, sweep.LAYOUTS, precisions=[precision])
     cells += sweep.grid(rows[-2:], ["padded"], [True], [precision])
@@ -56,7 +64,7 @@ def sweeps(shape, folder: Path, small: bool) -> None:
             path=folder / f"sweep_{name}.jsonl",
             identity={
                 "model": {"name": "qwen2-0.5b-shape" if not small else "small"},
-                "model_fingerprint": f"{shape.model_type}-{parameters}",
+                "model_fingerprint": fingerprint(shape, dtype),
                 "data": name,
                 "data_fingerprint": documents.fingerprint,
             },
@@ -68,27 +76,23 @@ def sweeps(shape, folder: Path, small: bool) -> None:
 
 
 def memory(shape, folder: Path, small: bool) -> None:
-    """Predicted against measured peak over rows, lengths and checkpointing (GPU only)."""
-    if not torch.cuda.is_available():
-        print("memory: no CUDA allocator here; tests/test_trace.py compares with the profiler")
-        return
-    from tests.test_trace import measured  # the same step, counted by the allocator there
-
-    for rows, length, checkpointing in [(r, n, c) for r in (1, 4) for n in (512, 1024, 2048)
-                                        for c in (False, True)]:  # fmt: skip
-        how = {"checkpointing": checkpointing, "dtype": torch.bfloat16}
-        predicted = trace.predict_peak(
-            shape, rows=rows, length=length, **how,
-            make_optimizer=lambda p: torch.optim.AdamW(p, lr=1e-4, foreach=True),
-        )  # fmt: skip
+    """Predicted against measured peak over rows, lengths and checkpointing."""
+    place = "cuda" if torch.cuda.is_available() else "cpu"
+    dtype = torch.float32 if small else torch.bfloat16
+    lengths = (64, 128, 256) if small else (512, 1024, 2048)
+    for rows, length, checkpointing in itertools.product((1, 4), lengths, (False, True)):
+        how = {"checkpointing": checkpointing, "dtype": dtype}
+        found = trace.compare(shape, rows=rows, length=length, device=place, **how)
         record = {
-            "kind": "peak", "rows": rows, "length": length, "checkpointing": checkpointing,
-            "predicted_bytes": predicted.total_bytes,
-            "measured_bytes": measured(shape, rows, length, device="cuda", **how),
-            "environment": records.environment(),
+            "kind": "peak", "model_fingerprint": fingerprint(shape, dtype), "rows": rows,
+            "length": length, "checkpointing": checkpointing,
+            "precision": str(dtype).removeprefix("torch."),
+            "predicted_bytes": found.predicted.total_bytes,
+            "by_kind": found.predicted.by_kind, "phase": found.predicted.phase,
+            "measured_bytes": found.measured_bytes, "environment": records.environment(),
         }  # fmt: skip
         records.append(folder / "peaks.jsonl", record)
-        print(rows, length, checkpointing, record["predicted_bytes"], record["measured_bytes"])
+        print(f"{rows} rows of {length}, checkpointing {checkpointing}: {found}", flush=True)
 
 
 def main() -> None:
@@ -98,6 +102,7 @@ def main() -> None:
     chosen = options.parse_args()
     small = chosen.small or not torch.cuda.is_available()
     shape = config(small)
+    records.append(chosen.output / "device.jsonl", device.measure().record())
     sweeps(shape, chosen.output, small)
     memory(shape, chosen.output, small)
 
