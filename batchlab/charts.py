@@ -75,7 +75,7 @@ def memory_stack(
     headline(axes, title)
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(
-        handles[::-1], labels[::-1], loc="outside right upper", frameon=False, fontsize=9,
+        handles[::-1], labels[::-1], loc="outside right center", frameon=False, fontsize=9,
         labelcolor=INK,
     )  # fmt: skip
     return told(figure, _told_stack(bytes_by_rows, limit_bytes, measured))
