@@ -66,6 +66,16 @@ WRONG = {
             changed(WINDOWED, (RNG, "np.random.default_rng(epoch)")),
             "the seed is not used",
         ),
+        "seed times epoch": (
+            changed(WINDOWED, (RNG, "np.random.default_rng(seed * epoch)")),
+            "a factor of 0",
+        ),
+        "places in the window": (
+            changed(
+                WINDOWED, ("inside[np.argsort(lengths[inside])]", "np.argsort(lengths[inside])")
+            ),
+            "not documents",
+        ),
         "sorted by number": (
             changed(WINDOWED, ("inside[np.argsort(lengths[inside])]", "np.sort(inside)")),
             "sort by length",
@@ -89,7 +99,7 @@ WRONG = {
         ),
         "a window counts documents": (
             changed(WINDOWED, ("window * rows", "max(window, rows)")),
-            "a window counts micro-batches",
+            "window x rows documents",
         ),
         "sorts everything, whatever the window": (
             changed(WINDOWED, ("window * rows", "len(lengths)")),
@@ -139,7 +149,14 @@ def of_rank(lengths, rows, window, seed, epoch, rank, ranks):
 def of_rank(lengths, rows, window, seed, epoch, rank, ranks):
     return windowed(lengths[rank::ranks], rows, window, seed, epoch)
 """,
-            "an order of its own",
+            "the lengths were dealt",
+        ),
+        "a part of every micro-batch": (
+            """
+def of_rank(lengths, rows, window, seed, epoch, rank, ranks):
+    return [batch[rank::ranks] for batch in windowed(lengths, rows, window, seed, epoch)]
+""",
+            "cut again",
         ),
         "the last rank takes the rest": (
             """
@@ -208,6 +225,43 @@ def under_budget(lengths, order, slots):
             changed(BUDGET, (FITS, "(len(batches[-1]) + 1) * lengths[number] <= slots")),
             "the newcomer",
         ),
+        "the width before the newcomer": (
+            """
+def under_budget(lengths, order, slots):
+    batches, longest = [], 0
+    for number in order:
+        if lengths[number] > slots:
+            raise ValueError(f"{lengths[number]} tokens do not fit into {slots}")
+        if batches and (len(batches[-1]) + 1) * longest <= slots:
+            batches[-1].append(number)
+            longest = max(longest, lengths[number])
+        else:
+            batches.append([number])
+            longest = lengths[number]
+    return batches
+""",
+            "the newcomer may be the longest",
+        ),
+        "in the order of the numbers": (
+            changed(BUDGET, ("in order:", "in range(len(lengths)):")),
+            "go through `order`",
+        ),
+        "the newcomer is lost": (
+            """
+def under_budget(lengths, order, slots):
+    batches, batch = [], []
+    for number in order:
+        if lengths[number] > slots:
+            raise ValueError(f"{lengths[number]} tokens do not fit into {slots}")
+        if (len(batch) + 1) * max(lengths[n] for n in batch + [number]) > slots:
+            batches.append(batch)
+            batch = []
+        else:
+            batch.append(number)
+    return batches + [batch] if batch else batches
+""",
+            "it opens the next",
+        ),
         "the width is never reset": (
             changed(BUDGET, ("            longest = lengths[number]\n", "")),
             "start anew",
@@ -250,6 +304,17 @@ def under_budget(lengths, order, slots):
             "    n = len(text)\n"
             "    return n * max(text) <= text_slots or n * max(image) <= image_slots",
             "both must fit",
+        ),
+        "the rows forgotten": (
+            "def both_fit(text, image, text_slots, image_slots):\n"
+            "    return max(text) <= text_slots and max(image) <= image_slots",
+            "the rows are forgotten",
+        ),
+        "the budgets swapped": (
+            "def both_fit(text, image, text_slots, image_slots):\n"
+            "    n = len(text)\n"
+            "    return n * max(text) <= image_slots and n * max(image) <= text_slots",
+            "swapped",
         ),
         "less than the budget": (
             "def both_fit(text, image, text_slots, image_slots):\n"
