@@ -240,6 +240,14 @@ def may_look(position_ids):
 """,
             "turned over",
         ),
+        "positions compared": (
+            """
+def may_look(position_ids):
+    p = np.asarray(position_ids)
+    return p[:, None] >= p
+""",
+            "positions compared",
+        ),
         "not at itself": (
             """
 def may_look(position_ids):
@@ -399,6 +407,7 @@ def fewest_rows(lengths, row_length):
     },
     "row-found": {
         "best fit is as good": 'def row_found():\n    return [4096, "best_fit_decreasing"]',
+        "as the widget writes it": 'def row_found():\n    return 4096, "first fit decreasing"',
     },
     "lay-out": {
         "the tail filled with another token": row(("ids += [0] * tail", "ids += [63] * tail")),
