@@ -197,3 +197,15 @@ def test_plain_nbgrader_gives_the_same_bytes_and_the_right_points(built, tmp_pat
     made = (root / STUDENT).read_bytes()
     assert points(root, "02_tiny") == {"blank": 0.0, "filled": 10.0}
     assert (root / STUDENT).read_bytes() == made
+
+
+def test_a_name_that_is_no_persons_stays_whole_and_a_page_is_linked(tmp_path):
+    bib = tmp_path / "references.bib"
+    bib.write_text(
+        "@misc{script, title={A}, author={{Open Workshop}}, howpublished={github.com/a/b, c.sh}}\n"
+        "@article{one, title={B}, author={van Dam, Ann and Roe, Bo}, year={2020}, doi={10.1/x}}\n"
+    )
+    assert prose.citations(bib) == {
+        "script": ("Open Workshop", "undated", "https://github.com/a/b"),
+        "one": ("van Dam and Roe", "2020", "https://doi.org/10.1/x"),
+    }

@@ -38,8 +38,11 @@ def citations(references: Path) -> dict[str, tuple[str, str, str]]:
     entries = re.split(r"^@\w+\{", references.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     for entry in entries:
         key = entry.split(",", 1)[0].strip()
-        fields = {name.lower(): _letters(value) for name, value in FIELD.findall(entry)}
-        known[key] = (_authors(fields.get("author", key)), fields.get("year", ""), _address(fields))
+        raw = {name.lower(): value.strip() for name, value in FIELD.findall(entry)}
+        fields = {name: _letters(value) for name, value in raw.items()}
+        one_name = raw.get("author", "").startswith("{")  # braces around a name that is no person's
+        who = fields["author"] if one_name else _authors(fields.get("author", key))
+        known[key] = (who, fields.get("year", "undated"), _address(fields))
     return known
 
 
@@ -50,7 +53,10 @@ def _address(fields: dict[str, str]) -> str:
         return fields["url"]
     if number:
         return f"https://arxiv.org/abs/{number}"
-    return f"https://doi.org/{fields['doi']}" if "doi" in fields else ""
+    if "doi" in fields:
+        return f"https://doi.org/{fields['doi']}"
+    page = re.match(r"github\.com/[\w.-]+/[\w.-]+", fields.get("howpublished", ""))
+    return f"https://{page[0]}" if page else ""
 
 
 def _letters(value: str) -> str:
