@@ -86,42 +86,68 @@ def _training_arguments(given: Config, devices: int | None, length: int | None) 
     rows = _number(given, "per_device_train_batch_size")
     accumulation = _number(given, "gradient_accumulation_steps", 1)
     world = _agreed("devices", devices, given, ("world_size", "n_gpu", "num_processes"))
+    degrees = _degrees(given)
+    replicas = data_parallel_degree(world, **degrees)
     longest = _agreed("length", length, given, ("max_length", "max_seq_length", "model_max_length"))
-    return Launch(Plan(rows, accumulation, world, longest), world, 1, 1, 1, "TrainingArguments")
+    plan = Plan(rows, accumulation, replicas, longest)
+    return Launch(plan, world, **degrees, source="TrainingArguments")
 
 
 def _deepspeed(given: Config, devices: int | None, length: int | None) -> Launch:
-    """DeepSpeed: train_batch_size = micro-batch x accumulation x world; two of three suffice."""
+    """DeepSpeed: train_batch_size = micro-batch x accumulation x replicas; two of three suffice."""
     world = _agreed("devices", devices, given, ("world_size",))
+    degrees = _degrees(given)
+    replicas = data_parallel_degree(world, **degrees)
     names = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
     total, rows, accumulation = (_number(given, name, 0) for name in names)
     if rows and not accumulation:
-        accumulation = _quotient(total, rows * world, "train_batch_size") if total else 1
+        accumulation = _quotient(total, rows * replicas, "train_batch_size") if total else 1
     elif not rows:
         accumulation = accumulation or 1
-        rows = _quotient(total, accumulation * world, "train_batch_size")
-    if total and total != rows * accumulation * world:
+        rows = _quotient(total, accumulation * replicas, "train_batch_size")
+    if total and total != rows * accumulation * replicas:
+        of = "devices" if replicas == world else "replicas"
         raise ValueError(
             f"train_batch_size {total:,} is not {rows:,} (micro) x {accumulation:,} "
-            f"(accumulation) x {world:,} (devices) = {rows * accumulation * world:,}"
+            f"(accumulation) x {replicas:,} ({of}) = {rows * accumulation * replicas:,}"
         )
     longest = _agreed("length", length, given, ("max_length", "seq_length"))
-    return Launch(Plan(rows, accumulation, world, longest), world, 1, 1, 1, "DeepSpeed")
+    plan = Plan(rows, accumulation, replicas, longest)
+    return Launch(plan, world, **degrees, source="DeepSpeed")
 
 
 def _megatron(given: Config, devices: int | None, length: int | None) -> Launch:
     rows = _number(given, "micro_batch_size")
-    tensor = _number(given, "tensor_model_parallel_size", 1)
-    pipeline = _number(given, "pipeline_model_parallel_size", 1)
-    context = _number(given, "context_parallel_size", 1)
     world = _agreed("devices", devices, given, ("world_size", "nproc"))
-    replicas = data_parallel_degree(world, tensor=tensor, pipeline=pipeline, context=context)
+    degrees = _degrees(given)
+    replicas = data_parallel_degree(world, **degrees)
     total = _number(given, "global_batch_size", rows * replicas)
     accumulation = _quotient(total, rows * replicas, "global-batch-size")
     longest = _agreed("length", length, given, ("seq_length",))
-    return Launch(
-        Plan(rows, accumulation, replicas, longest), world, tensor, pipeline, context, "Megatron"
-    )
+    return Launch(Plan(rows, accumulation, replicas, longest), world, **degrees, source="Megatron")
+
+
+# Where a config says over how many devices one replica is spread: a key, or a key inside a key.
+DEGREES = {
+    "tensor": (
+        ("tensor_model_parallel_size",),  # Megatron
+        ("tensor_parallel", "autotp_size"),  # DeepSpeed
+        ("parallelism_config", "tp_size"),  # accelerate, in TrainingArguments
+    ),
+    "pipeline": (("pipeline_model_parallel_size",),),
+    "context": (("context_parallel_size",), ("parallelism_config", "cp_size")),
+}
+
+
+def _degrees(given: Config) -> dict[str, int]:
+    """Tensor, pipeline and context parallel degrees; 1 where the config says nothing."""
+    found = dict.fromkeys(DEGREES, 1)
+    for name, places in DEGREES.items():
+        for *outer, key in places:
+            inside = given.get(outer[0]) if outer else given
+            if isinstance(inside, Mapping) and key in inside:
+                found[name] = _number(inside, key)
+    return found
 
 
 def _number(given: Config, key: str, default: int | None = None) -> int:

@@ -98,6 +98,21 @@ def test_megatron_flags_divide_the_devices():
         plan.from_config(flags.replace("256", "200"), devices=16_384)
 
 
+def test_devices_that_share_a_replica_multiply_nothing_in_any_dialect():
+    """The mistake beside the law: 16 devices of tensor 4 are no 16 replicas."""
+    deepspeed = {"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2}
+    split = deepspeed | {"tensor_parallel": {"autotp_size": 4}}
+    assert plan.from_config(deepspeed, devices=16, length=64).plan == Plan(2, 2, 16, 64)
+    assert plan.from_config(split, devices=16, length=64).plan == Plan(2, 8, 4, 64)
+    with pytest.raises(ValueError, match=r"x 8 \(accumulation\) x 2 \(replicas\) = 32"):
+        plan.from_config(split | {"gradient_accumulation_steps": 8}, devices=8, length=64)
+    trainer = {"per_device_train_batch_size": 2, "parallelism_config": {"tp_size": 2, "cp_size": 2}}
+    launch = plan.from_config(trainer, devices=16, length=64)
+    assert (launch.plan.data_parallel, launch.tensor, launch.context) == (4, 2, 2)
+    with pytest.raises(ValueError, match="6 devices do not divide into replicas of 4"):
+        plan.from_config(trainer, devices=6, length=64)
+
+
 @pytest.mark.parametrize(
     ("config", "options", "message"),
     [
