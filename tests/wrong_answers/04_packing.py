@@ -117,9 +117,35 @@ def first_fit_decreasing(lengths, row_length):
             "def first_fit_decreasing(lengths, row_length):\n    return [1, 0, 2, 2, 0, 0, 1]",
             "lists of document numbers",
         ),
+        "numbers of the sorted list": (
+            """
+def first_fit_decreasing(lengths, row_length):
+    rows = []
+    lengths = sorted(lengths, reverse=True)
+    for i, length in enumerate(lengths):
+        if length > row_length:
+            raise ValueError(f"{length} tokens")
+        for row in rows:
+            if sum(lengths[j] for j in row) + length <= row_length:
+                row.append(i)
+                break
+        else:
+            rows.append([i])
+    return rows
+""",
+            "not in the sorted list",
+        ),
+        "the rows and their room": (
+            fit(("return rows", "return rows, [room]")),
+            "lists of document numbers",
+        ),
+        "the refusal names no length": (
+            fit(('f"a document of {lengths[number]} tokens"', '"too long"')),
+            "its length in the text",
+        ),
         "a long document is put into a row of its own": (
             fit(("lengths[number] > row_length", "lengths[number] < 0")),
-            "refuse it",
+            "refuse it, never cut it",
         ),
         "sorts what it was given": (
             fit(
@@ -147,6 +173,11 @@ def first_fit_decreasing(lengths, row_length):
             "    return sum(-(-x // row_length) for x in lengths)",
             "row for each document",
         ),
+        "the rows of a packing": (
+            "def fewest_rows(lengths, row_length):\n"
+            "    return len(first_fit_decreasing(lengths, row_length))",
+            "rows of whole documents",
+        ),
         "a float": (
             "def fewest_rows(lengths, row_length):\n"
             "    return float(np.ceil(sum(lengths) / row_length))",
@@ -167,6 +198,7 @@ def first_fit_decreasing(lengths, row_length):
             'def row_found():\n    return 8192, "best_fit_decreasing"',
             "a shorter row does too",
         ),
+        "the row alone": ("def row_found():\n    return 4096", "a row and a method"),
         "method before row": (
             'def row_found():\n    return "best_fit_decreasing", 4096',
             "the row comes first",
@@ -210,6 +242,18 @@ def first_fit_decreasing(lengths, row_length):
             "a label crosses",
         ),
         "shifted labels": (row(("[-100] + tokens[1:]", "tokens[1:] + [-100]")), "shifted"),
+        "only the borders between documents": (
+            row(("[-100] + tokens[1:]", "[-100 if labels else tokens[0]] + tokens[1:]")),
+            "first document's first token",
+        ),
+        "each document's last label": (
+            row(("[-100] + tokens[1:]", "tokens[:-1] + [-100]")),
+            "not its last",
+        ),
+        "labels written into the documents": (
+            row(("labels += [-100] + tokens[1:]", "tokens[0] = -100\n        labels += tokens")),
+            "work on a copy",
+        ),
         "the tail is trained": (
             row(("labels += [-100] * tail", "labels += [0] * tail")),
             "trained",
@@ -230,6 +274,22 @@ def may_look(position_ids):
     return segment[:, None] == segment
 """,
             "what comes after",
+        ),
+        "smaller positions of earlier slots": (
+            """
+def may_look(position_ids):
+    p = np.asarray(position_ids)
+    return (p[:, None] >= p) & np.tri(len(p), dtype=bool)
+""",
+            "do not tell documents apart",
+        ),
+        "a list compared with 0": (
+            """
+def may_look(position_ids):
+    segment = np.cumsum(position_ids == 0)
+    return (segment[:, None] == segment) & np.tri(len(position_ids), dtype=bool)
+""",
+            "of a list",
         ),
         "turned over": (
             """
@@ -309,6 +369,11 @@ def isolation_test(logits):
         "one document a row": ("def documents_behind():\n    return 16", "padded step"),
         "one row": ("def documents_behind():\n    return 4096 * 0.998 / 182", "one row"),
         "slots": ("def documents_behind():\n    return 16 * 4096", "not documents"),
+        "per cent": ("def documents_behind():\n    return 16 * 4096 * 99.8 / 182", "0.998"),
+        "whole documents a row": (
+            "def documents_behind():\n    return 16 * int(4096 * 0.998 / 182)",
+            "rounded too early",
+        ),
     },
 }
 
@@ -411,6 +476,30 @@ def fewest_rows(lengths, row_length):
     },
     "lay-out": {
         "the tail filled with another token": row(("ids += [0] * tail", "ids += [63] * tail")),
+        "NumPy arrays": """
+def lay_out(documents, row_length):
+    sizes = [len(tokens) for tokens in documents]
+    tail = row_length - sum(sizes)
+    sizes += [tail] if tail else []
+    at = np.concatenate([np.arange(n) for n in sizes])
+    ids = np.concatenate([*documents, np.zeros(tail, dtype=int)])
+    real = np.arange(row_length) < row_length - tail
+    labels = np.where(real & (at > 0), ids, -100)
+    borders = np.cumsum([0, *sizes])
+    return dict(input_ids=ids, position_ids=at, labels=labels, cu_seqlens=borders)
+""",
+        "tensors": """
+def lay_out(documents, row_length):
+    sizes = [len(tokens) for tokens in documents]
+    tail = row_length - sum(sizes)
+    ids = torch.tensor([t for tokens in documents for t in tokens] + [0] * tail)
+    sizes += [tail] if tail else []
+    at = torch.cat([torch.arange(n) for n in sizes])
+    labels = ids.masked_fill(at == 0, -100)
+    labels[row_length - tail :] = -100
+    borders = torch.tensor([0, *sizes]).cumsum(0)
+    return {"input_ids": ids, "position_ids": at, "labels": labels, "cu_seqlens": borders}
+""",
         "the library, as tensors": """
 def lay_out(documents, row_length):
     batch = batches.packed(documents, [range(len(documents))], row_length)
