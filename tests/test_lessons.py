@@ -127,6 +127,12 @@ def test_every_answer_has_wrong_answers_and_every_hidden_check_a_reason(source):
             assert tries.get("hidden", {}).get(judged), f"{cell.name}: what does it refuse more?"
 
 
+def test_no_two_lessons_share_a_label():
+    """A book has one place for each: links would lead to whichever came first."""
+    labels = [one for path in SOURCES for one in re.findall(r"^\((.+)\)=$", path.read_text(), re.M)]
+    assert sorted({one for one in labels if labels.count(one) > 1}) == []
+
+
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
 def test_the_student_copy_is_blank_and_clean(source):
     folder = ROOT / "lessons" / source.parent.name

@@ -53,9 +53,9 @@ def token_mean(means, counts):
             "multiply each by its count",
         ),
     },
-    "rows-found": {
-        "read with the docstrings trained": ("def rows_found():\n    return 2", "docstrings"),
-        "one too far": ("def rows_found():\n    return 8", "less than twice"),
+    "unfair-rows": {
+        "read with the docstrings trained": ("def unfair_rows():\n    return 2", "docstrings"),
+        "one too far": ("def unfair_rows():\n    return 8", "less than twice"),
     },
     "windows": {
         "the tail is forgotten": (
@@ -292,9 +292,9 @@ def token_mean(means, counts):
     return float(np.nansum(np.asarray(means) * counts) / counts.sum())
 """,
     },
-    "rows-found": {
+    "unfair-rows": {
         "searched": """
-def rows_found():
+def unfair_rows():
     return max(rows for rows in (1, 2, 4, 8, 16) if share(rows, "code only")[0] > 2)
 """,
     },

@@ -134,22 +134,22 @@ def read_launch(config, replicas):
             "a floor would train on 96",
         ),
     },
-    "setting": {
+    "deepseek-step": {
         "right if every GPU were a replica": (
-            "def setting():\n    return 3, 1, 1024, 4, 4, 4096",
+            "def deepseek_step():\n    return 3, 1, 1024, 4, 4, 4096",
             "every GPU were a replica",
         ),
         "right if stages were replicas": (
-            "def setting():\n    return 3, 4, 1024, 4, 4, 4096",
+            "def deepseek_step():\n    return 3, 4, 1024, 4, 4, 4096",
             "every pipeline stage",
         ),
         "devices that do not divide": (
-            "def setting():\n    return 3, 64, 320, 8, 16, 4096",
+            "def deepseek_step():\n    return 3, 64, 320, 8, 16, 4096",
             "left over",
         ),
-        "five numbers": ("def setting():\n    return 6, 16, 1024, 8, 4", "one value for each"),
+        "five numbers": ("def deepseek_step():\n    return 6, 16, 1024, 8, 4", "one value for each"),
         "not on the sliders": (
-            "def setting():\n    return 24, 1, 2048, 4, 4, 4096",
+            "def deepseek_step():\n    return 24, 1, 2048, 4, 4, 4096",
             "off the sliders",
         ),
     },
@@ -418,9 +418,9 @@ def read_launch(config, replicas):
     raise ValueError("no whole numbers fulfil it")
 """,
     },
-    "setting": {
-        "another one, as a list": "def setting():\n    return [3, 64, 1024, 4, 16, 4096]",
-        "shorter rows": "def setting():\n    return 6, 64, 1024, 4, 16, 2048",
+    "deepseek-step": {
+        "another one, as a list": "def deepseek_step():\n    return [3, 64, 1024, 4, 16, 4096]",
+        "shorter rows": "def deepseek_step():\n    return 6, 64, 1024, 4, 16, 2048",
     },
     "llama-slots": {
         "from the paper's own replicas": "def llama_slots():\n    return 128 * 16 * 8.192e-3",
