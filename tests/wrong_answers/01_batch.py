@@ -108,6 +108,35 @@ def batch_gradient(gradients, targets):
 """,
             "weighted by the root",
         ),
+        "weights on the columns": (
+            """
+def batch_gradient(gradients, targets):
+    return (gradients * targets).sum(axis=0) / targets.sum()
+""",
+            "a line is a part",
+        ),
+        "parameters for parts": (
+            """
+def batch_gradient(gradients, targets):
+    return gradients @ targets / targets.sum()
+""",
+            "a column a parameter",
+        ),
+        "one number for all": (
+            """
+def batch_gradient(gradients, targets):
+    weights = np.broadcast_to(np.asarray(targets)[:, None], gradients.shape)
+    return np.average(gradients, weights=weights)
+""",
+            "over the lines only",
+        ),
+        "divided by its own tokens": (
+            """
+def batch_gradient(gradients, targets):
+    return (gradients / np.asarray(targets)[:, None]).sum(axis=0)
+""",
+            "do not divide",
+        ),
         "works on the given array": (
             """
 def batch_gradient(gradients, targets):
@@ -124,6 +153,7 @@ def batch_gradient(gradients, targets):
             "def tokens_needed():\n    return 262_144 * (4 + 4)",
             "two halvings",
         ),
+        "in millions": ("def tokens_needed():\n    return 4.19", "in millions"),
         "fewer tokens": ("def tokens_needed():\n    return 262_144 / 16", "noisier"),
     },
     "rows-found": {
@@ -184,6 +214,43 @@ def noise(gradients, rows):
         "spreads added by parameter": (
             "def noise(gradients, rows):\n    return gradients.std(axis=0).sum() / rows**0.5",
             "do not add",
+        ),
+        "in lengths of the gradient": (
+            """
+def noise(gradients, rows):
+    middle = gradients.mean(axis=0)
+    return miss(gradients, middle) / len(gradients) ** 0.5 / rows**0.5
+""",
+            "the distance itself",
+        ),
+        "the lesson's G": (
+            """
+def noise(gradients, rows):
+    return np.sqrt(np.mean([np.sum((one - G) ** 2) for one in gradients]) / rows)
+""",
+            "the lesson's G",
+        ),
+        "the lesson's pool": (
+            """
+def noise(gradients, rows):
+    return np.sqrt(np.mean([np.sum((one - G) ** 2) for one in each]) / rows)
+""",
+            "own pool",
+        ),
+        "one mean of all numbers": (
+            """
+def noise(gradients, rows):
+    return np.sqrt(((gradients - gradients.mean()) ** 2).sum(axis=1).mean() / rows)
+""",
+            "axis=0",
+        ),
+        "as if drawn without replacement": (
+            """
+def noise(gradients, rows):
+    rest = (len(gradients) - rows) / (len(gradients) - 1)
+    return np.sqrt(gradients.var(axis=0).sum() * rest / rows)
+""",
+            "with replacement",
         ),
         "one row's noise": (
             "def noise(gradients, rows):\n    return gradients.var(axis=0).sum() ** 0.5",
@@ -292,6 +359,11 @@ def steps(lengths, rows, accumulation=1, drop_last=False):
         if waiting == accumulation:
             found, waiting = found + 1, 0
     return found + (waiting > 0)
+""",
+        "the array's own size": """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    found = lengths.size // rows if drop_last else np.ceil(lengths.size / rows)
+    return np.ceil(found / accumulation)
 """,
         "PyTorch's loader": """
 from torch.utils.data import DataLoader
