@@ -16,7 +16,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-__all__ = ["Picture", "blank", "headline", "pad_style", "save", "show", "told"]
+__all__ = ["Picture", "blank", "headline", "number", "pad_style", "save", "show", "told"]
 
 PAPER, INK, FAINT, GRID = "#FFFFFF", "#24292F", "#57606A", "#E4E7EB"
 REAL, SECOND, PAD, HATCH = "#0072B2", "#56B4E9", "#F6EBDD", "#C8742B"
@@ -72,6 +72,17 @@ def headline(axes: Axes, text: str) -> None:
 def pad_style() -> dict[str, Any]:
     """How padding looks everywhere: pale and hatched, so that it shows in grey."""
     return {"facecolor": PAD, "edgecolor": HATCH, "hatch": "/////", "linewidth": 0}
+
+
+def number(value: float) -> str:
+    """A number as a person reads it: three digits, commas, and no exponent if it can be helped.
+
+    >>> number(0.0734), number(1418.3), number(12), number(2_097_152)
+    ('0.0734', '1,418', '12', '2,097,152')
+    """
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
 
 
 def told(figure: Picture, text: str) -> Picture:

@@ -24,6 +24,7 @@ from batchlab.canvas import (
     Picture,
     blank,
     headline,
+    number,
     told,
 )  # fmt: skip
 
@@ -137,7 +138,7 @@ def timeline(
         bottom = bottom + np.asarray(values)
     if limit is not None:
         axes.axhline(limit, color=HATCH, linestyle="--", linewidth=1.5)
-        axes.annotate(f"limit {limit:,.4g}", (-0.4, limit), xytext=(0, 4), color=INK,
+        axes.annotate(f"limit {number(limit)}", (-0.4, limit), xytext=(0, 4), color=INK,
                       textcoords="offset points", fontsize=9)  # fmt: skip
     axes.set_xticks(range(len(events)), [name for name, _ in events], rotation=35, ha="right")
     axes.grid(visible=False, axis="x")
@@ -145,7 +146,7 @@ def timeline(
     headline(axes, title)
     figure.legend(loc="outside right upper", frameon=False, fontsize=9, labelcolor=INK)
     peak = int(np.argmax(bottom))
-    totals = ", ".join(f"{name} {t:,.4g}" for (name, _), t in zip(events, bottom, strict=True))
+    totals = ", ".join(f"{name} {number(t)}" for (name, _), t in zip(events, bottom, strict=True))
     return told(figure, f"Bars of {y} after each event: {totals}; most after {events[peak][0]}.")
 
 

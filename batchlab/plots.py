@@ -27,6 +27,7 @@ from batchlab.canvas import (
     STYLES,
     blank,
     headline,
+    number,
     save,
     show,
     told,
@@ -167,10 +168,12 @@ def lines(
         ticks = sorted({value for xs, _ in series.values() for value in xs})
         axes.set_xticks(ticks, [f"{value:g}" for value in ticks])
         axes.minorticks_off()
+    for axis in (axes.yaxis, *([] if log_x else [axes.xaxis])):
+        axis.set_major_formatter("{x:,g}")
     axes.set(xlabel=x, ylabel=y)
     headline(axes, title)
     axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
-    ends = "; ".join(f"{name} ends at {ys[-1]:.3g}" for name, (_, ys) in series.items())
+    ends = "; ".join(f"{name} ends at {number(ys[-1])}" for name, (_, ys) in series.items())
     return told(figure, f"Lines of {y} against {x}: {ends}.")
 
 
@@ -198,13 +201,13 @@ def law(
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     axes.set_xticks(list(measured), [f"{at:g}" for at in measured])
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:.3g}")
+    axes.yaxis.set_major_formatter(lambda value, _: number(value))
     axes.minorticks_off()
     axes.set(xlabel=x, ylabel=y)
     headline(axes, title)
     axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
-    points = ", ".join(f"{at:g}: {v:.3g} ± {e:.2g}" for at, (v, e) in measured.items())
-    ends = "; ".join(f"{name} ends at {ys[-1]:.3g}" for name, (_, ys) in lines.items())
+    points = ", ".join(f"{at:g}: {number(v)} ± {e:.2g}" for at, (v, e) in measured.items())
+    ends = "; ".join(f"{name} ends at {number(ys[-1])}" for name, (_, ys) in lines.items())
     return told(figure, f"{y} against {x}, measured with standard errors: {points}. {ends}.")
 
 
@@ -230,7 +233,7 @@ def bars(values: Mapping[str, float], *, title: str, x: str, of_one: bool = Fals
     """Named horizontal bars with their values written beside them."""
     figure, axes = blank(7, 0.45 * len(values) + 1.2)
     drawn = axes.barh(list(values), list(values.values()), height=0.65, color=REAL)
-    texts = [units.share(v) if of_one else f"{v:,.4g}" for v in values.values()]
+    texts = [units.share(v) if of_one else number(v) for v in values.values()]
     axes.bar_label(drawn, texts, padding=5, fontsize=9.5, color=INK)
     _lie_down(axes)
     if of_one:
@@ -257,7 +260,7 @@ def before_after(
         values = [pair[side] for pair in pairs.values()]
         at = places + (side - 0.5) * 0.38
         drawn = axes.barh(at, values, height=0.36, linewidth=0, label=names[side], **look)
-        axes.bar_label(drawn, [f"{v:,.4g}" for v in values], padding=5, fontsize=9, color=INK)
+        axes.bar_label(drawn, [number(v) for v in values], padding=5, fontsize=9, color=INK)
     axes.set_yticks(places, list(pairs))
     _lie_down(axes)
     axes.set(xlabel=x)
@@ -265,7 +268,8 @@ def before_after(
     headline(axes, title)
     axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
     changes = "; ".join(
-        f"{name} {names[0]} {old:,.4g}, {names[1]} {new:,.4g}" for name, (old, new) in pairs.items()
+        f"{name} {names[0]} {number(old)}, {names[1]} {number(new)}"
+        for name, (old, new) in pairs.items()
     )
     return told(figure, f"Pairs of bars of {x}: {changes}.")
 
@@ -290,7 +294,7 @@ def stacked(
         labelcolor=INK,
     )  # fmt: skip
     told_parts = "; ".join(
-        f"{name}: " + ", ".join(f"{part} {values[i]:,.4g}" for part, values in parts.items())
+        f"{name}: " + ", ".join(f"{part} {number(values[i])}" for part, values in parts.items())
         for i, name in enumerate(names)
     )
     return told(figure, f"Stacked bars of {x}. {told_parts}.")
