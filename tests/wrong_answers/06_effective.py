@@ -39,8 +39,7 @@ WRONG = {
         "the degrees are added": (
             """
 def replicas(devices, tensor, pipeline, context):
-    return devices / (tensor + pipeline + context - 2 if pipeline * context == 1
-                      else tensor + pipeline + context)
+    return devices // (tensor + pipeline + context)
 """,
             "added",
         ),
@@ -147,7 +146,10 @@ def read_launch(config, replicas):
             "def deepseek_step():\n    return 3, 64, 320, 8, 16, 4096",
             "left over",
         ),
-        "five numbers": ("def deepseek_step():\n    return 6, 16, 1024, 8, 4", "one value for each"),
+        "five numbers": (
+            "def deepseek_step():\n    return 6, 16, 1024, 8, 4",
+            "one value for each",
+        ),
         "not on the sliders": (
             "def deepseek_step():\n    return 24, 1, 2048, 4, 4, 4096",
             "off the sliders",
@@ -160,6 +162,7 @@ def read_launch(config, replicas):
         ),
         "one replica": ("def llama_slots():\n    return 16 * 8192 / 1e6", "one replica only"),
         "in slots": ("def llama_slots():\n    return 128 * 16 * 8192", "here in millions"),
+        "sequences": ("def llama_slots():\n    return 128 * 16", "sequences, not slots"),
         "mebi for million": (
             "def llama_slots():\n    return 128 * 16 * 8192 / 2**20",
             "not 2**20",
@@ -244,6 +247,30 @@ def shares(seen):
     return 1 - real / slots, targets / real
 """,
             "fill is what is real",
+        ),
+        "upside down": (
+            """
+def shares(seen):
+    slots, real, targets = (sum(c) for c in zip(*seen))
+    return slots / real, real / targets
+""",
+            "upside down",
+        ),
+        "percent": (
+            """
+def shares(seen):
+    slots, real, targets = np.sum(seen, axis=0)
+    return 100 * real / slots, 100 * targets / real
+""",
+            "percent",
+        ),
+        "the product": (
+            """
+def shares(seen):
+    slots, real, targets = (sum(c) for c in zip(*seen))
+    return real / slots * (targets / real)
+""",
+            "not their product",
         ),
         "padding counted as tokens": (
             """
@@ -406,6 +433,17 @@ def replicas(devices, tensor, pipeline, context):
     },
     "read-launch": {
         "case by case": READ,
+        "in floats": """
+def read_launch(config, replicas):
+    rows, accumulation, whole = (said(config, what) for what in NAMES)
+    if rows is None:
+        rows = whole / ((accumulation or 1) * replicas)
+    if accumulation is None:
+        accumulation = whole / (rows * replicas) if whole else 1
+    if rows % 1 or accumulation % 1 or whole not in (None, rows * accumulation * replicas):
+        raise ValueError("no whole numbers fulfil it")
+    return rows, accumulation
+""",
         "searched": """
 def read_launch(config, replicas):
     rows, accumulation, whole = (said(config, what) for what in NAMES)
