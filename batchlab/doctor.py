@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from batchlab import stepcost
+from batchlab import records, stepcost
 from batchlab.stepcost import StepCost
 
 __all__ = ["CAUSES", "Cause", "Diagnosis", "Part", "diagnose", "useful_rate"]
@@ -29,7 +29,7 @@ LEAST_SHARE = 0.05  # a smaller part of the step is not worth a change
 SATURATED_FIXED = 0.10  # b_90: nine tenths of the step is work that grows with rows
 SATURATED_USEFUL = 0.75
 
-# Only cells that differ in nothing but these may stand in one diagnosis.
+# Cells that differ in one of these, or in their device, are no one diagnosis.
 SAME = ("model_fingerprint", "data_fingerprint", "precision", "data_parallel")
 
 CAUSES = {
@@ -164,13 +164,9 @@ def _recompute_seconds(cell: Cell, once: float, cost: StepCost) -> tuple[float, 
 def _require_one_run(cells: list[Cell]) -> None:
     if not cells:
         raise ValueError("no cell records: run `batchlab sweep`, or record a run with `monitor`")
-    for key in SAME:
-        found = sorted({str(cell.get(key)) for cell in cells})
-        if len(found) > 1:
-            raise ValueError(
-                f"the records differ in {key} ({', '.join(found)}): one diagnosis compares "
-                "one model on the same data, at one precision"
-            )
+    records.require_same(
+        cells, SAME, "one diagnosis compares one model on the same data, device and precision"
+    )
 
 
 def _subject(done: list[Cell], rows: int | None) -> Cell:

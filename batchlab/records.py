@@ -15,12 +15,12 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Records", "append", "environment", "now", "read"]
+__all__ = ["Records", "append", "device_of", "environment", "now", "read", "require_same"]
 
 
 class Records(list[dict[str, Any]]):
@@ -93,6 +93,23 @@ def environment() -> dict[str, Any]:
         "commit": _commit(),
         **_accelerator(),
     }
+
+
+def device_of(record: Mapping[str, Any]) -> str | None:
+    """The GPU that a record was measured on, else the processor; None where it does not say."""
+    machine = record.get("environment") or {}
+    name = machine.get("device")
+    return machine.get("processor") if name in (None, "cpu") else name
+
+
+def require_same(records: Iterable[Mapping[str, Any]], keys: Iterable[str], why: str) -> None:
+    """Refuse records that differ in one of `keys`, or in the device that measured them."""
+    records = list(records)
+    found = {key: {str(record.get(key)) for record in records} for key in keys}
+    found["device"] = {str(device_of(record)) for record in records}
+    for key, values in found.items():
+        if len(values) > 1:
+            raise ValueError(f"the records differ in {key} ({', '.join(sorted(values))}): {why}")
 
 
 def now() -> str:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from batchlab import doctor, roofline, stepcost
+from batchlab import doctor, records, roofline, stepcost
 from batchlab.stepcost import StepCost
 
-__all__ = ["KNEE", "Line", "Prediction", "Throughput", "device_of", "summarize"]
+__all__ = ["KNEE", "Line", "Prediction", "Throughput", "summarize"]
 
 Record = Mapping[str, Any]
 
@@ -157,20 +157,16 @@ class Throughput:
         return tuple(found)
 
 
-def summarize(records: Iterable[Record]) -> Throughput:
+def summarize(measured: Iterable[Record]) -> Throughput:
     """Put the visits of each cell together, and refuse what cannot be compared."""
-    visits = [record for record in records if record.get("kind", "cell") == "cell"]
+    visits = [record for record in measured if record.get("kind", "cell") == "cell"]
     if not visits:
         raise ValueError("no cell records: run `batchlab sweep`, or record a run with `monitor`")
     for number, visit in enumerate(visits, start=1):
         _require_complete(number, visit)
-    for key in (*SAME, "device"):
-        found = sorted({str(_identity(visit, key)) for visit in visits})
-        if len(found) > 1:
-            raise ValueError(
-                f"the records differ in {key} ({', '.join(found)}): one table compares one model "
-                "on the same data, on one device"
-            )
+    records.require_same(
+        visits, SAME, "one table compares one model on the same data, on one device"
+    )
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for visit in visits:
         setting = tuple(visit[name] for name in ("layout", "checkpointing", "precision", "rows"))
@@ -181,13 +177,6 @@ def summarize(records: Iterable[Record]) -> Throughput:
             for _, group in sorted(groups.items(), key=lambda one: _order(one[0]))
         )
     )
-
-
-def device_of(record: Record) -> str | None:
-    """The GPU that a record was measured on, else the processor; None where it does not say."""
-    machine = record.get("environment") or {}
-    name = machine.get("device")
-    return machine.get("processor") if name in (None, "cpu") else name
 
 
 def _prices(cells: list[Record]) -> StepCost:
@@ -222,10 +211,6 @@ def _require_complete(number: int, visit: Record) -> None:
             f"cell record {number} is finished with {visit['steps']} steps, "
             f"{visit['slots']} slots and {visit['seconds']} seconds: all are above 0"
         )
-
-
-def _identity(visit: Record, key: str) -> Any:
-    return device_of(visit) if key == "device" else visit.get(key)
 
 
 def _order(setting: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,5 +1,6 @@
 """The command line, as a stranger uses it: tables, JSON, and one clear line for bad input."""
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 from batchlab import lengths as ln
 from batchlab import packing, padding
 from batchlab.cli import VERBS, main
+from batchlab.commands import measuring
 
 
 def run(capsys, *arguments):
@@ -242,6 +244,31 @@ def test_a_sweep_and_a_diagnosis_from_its_records(capsys, tmp_path):
     assert again["parts"] == found["parts"]
     code, _, err = run(capsys, "doctor", path, "--verify")
     assert code == 1 and "--verify measures anew" in err
+
+
+def planted(setting, cells, path, documents):
+    """A machine whose prices are known: documents of 100 tokens, a launch of 20 ms."""
+    for cell in cells:
+        micro, slots = documents // cell.rows, 100 * documents
+        seconds = 0.020 * micro + 20e-6 * slots
+        yield {
+            **dataclasses.asdict(cell), "kind": "cell", "status": "ok", "steps": 2,
+            "micro_batches": 2 * micro, "real_tokens": 2 * slots, "slots": 2 * slots,
+            "real_pairs": 200 * slots, "slot_pairs": 200 * slots, "seconds": 2 * seconds,
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [(1, 2, 4), (1, 4, 16)])
+def test_a_cure_is_measured_where_its_prediction_is_exact(capsys, monkeypatch, rows):
+    """Rows of 32 do not divide a step of 16 documents: then both sides take a longer step."""
+    monkeypatch.setattr(measuring, "prepare", lambda _: object())
+    monkeypatch.setattr(measuring, "measure", lambda *how: list(planted(*how)))
+    found = as_json(capsys, "doctor", "--rows", *rows, "--verify")["verified"]
+    assert found["cause"] == "launch" and found["change"] == {"rows": 2 * rows[-1]}
+    assert found["predicted_gain"] == pytest.approx(found["achieved_gain"], rel=1e-6)
+    launches, work = 0.020 * 16 / rows[-1], 20e-6 * 100 * 16
+    gain = (launches + work) / (launches / 2 + work) - 1
+    assert found["achieved_gain"] == pytest.approx(gain)
 
 
 def test_a_sweep_crosses_recomputation_and_precision(capsys, tmp_path):

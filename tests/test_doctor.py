@@ -115,11 +115,12 @@ def test_a_planted_step_is_split_as_it_was_made():
     assert parts["padding: attention"] == pytest.approx(PAIR * pads / steps, rel=1e-4)
 
 
-@pytest.mark.parametrize("key", doctor.SAME)
+@pytest.mark.parametrize("key", [*doctor.SAME, "device"])
 def test_records_of_different_runs_are_refused(key):
     cells = sweep()
-    cells[0] = cells[0] | {key: "other"}
-    with pytest.raises(ValueError, match=f"differ in {key}"):
+    other = {"environment": {"device": "cpu", "processor": "other"}} if key == "device" else {}
+    cells[0] = cells[0] | (other or {key: "other"})
+    with pytest.raises(ValueError, match=rf"differ in {key} \(.*other"):
         doctor.diagnose(cells)
 
 

@@ -7,6 +7,7 @@ it reads the records of `batchlab sweep`, or those that `monitor` wrote during y
 
 import argparse
 import dataclasses
+import math
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -93,8 +94,7 @@ def _verify(
     names = [field.name for field in dataclasses.fields(sweep.Cell)]
     before = sweep.Cell(**{name: found.subject[name] for name in names})
     after = dataclasses.replace(before, **cause.change)
-    if documents % after.rows:
-        return None
+    documents = math.lcm(documents, after.rows)  # both take the same steps
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "verify.jsonl"
         visits = measuring.measure(setting, [before, after], path, documents)

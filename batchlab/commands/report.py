@@ -152,7 +152,7 @@ def _heading(found: throughput.Throughput) -> str:
     date = str(machine.get("date", ""))[:10]
     return (
         f"{model.get('name', 'unknown model')}{size} on {cell.get('data', 'unknown data')}; "
-        f"{throughput.device_of(cell) or 'unknown device'}{', ' * bool(date)}{date}"
+        f"{records.device_of(cell) or 'unknown device'}{', ' * bool(date)}{date}"
     )
 
 
