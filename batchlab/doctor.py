@@ -4,7 +4,8 @@
 
 Every part of a step is a number of seconds: measured where the record has it, otherwise priced by
 the fit over all cells. The parts add up to the measured time; what they do not explain is shown
-as a part of its own and is never hidden.
+as a part of its own and is never hidden. For a prediction the priced parts share that rest: where
+this cell ran slower than its prices, so does whatever a change removes from it.
 
 Words
     subject   the cell under diagnosis: by default the one with the most rows
@@ -28,6 +29,7 @@ Cell = Mapping[str, Any]
 LEAST_SHARE = 0.05  # a smaller part of the step is not worth a change
 SATURATED_FIXED = 0.10  # b_90: nine tenths of the step is work that grows with rows
 SATURATED_USEFUL = 0.75
+PRICE_ERROR = 0.25
 
 # Cells that differ in one of these, or in their device, are no one diagnosis.
 SAME = ("model_fingerprint", "data_fingerprint", "precision", "data_parallel")
@@ -184,15 +186,19 @@ def _no_such_rows(done: list[Cell], rows: int) -> list[Cell]:
 
 def _causes(subject: Cell, parts: tuple[Part, ...], cost: StepCost) -> tuple[Cause, ...]:
     total = subject["seconds"] / subject["steps"]
+    stretch = _stretch(parts)
     lost: dict[str, float] = {}
+    removed: dict[str, float] = {}
     for part in parts:
         if part.cause not in ("useful", "unexplained"):
             lost[part.cause] = lost.get(part.cause, 0.0) + part.seconds
+            slower = stretch if part.source in PRICED else 1.0
+            removed[part.cause] = removed.get(part.cause, 0.0) + part.seconds * slower
     noise = max(LEAST_SHARE, 2 * cost.relative_error)
     least = {cause: noise if cause in FITTED else LEAST_SHARE for cause in lost}
     least["launch"] = max(SATURATED_FIXED, noise)
     found = [
-        _lost_time(cause, seconds, total, subject)
+        _lost_time(cause, removed[cause], total, subject)
         for cause, seconds in lost.items()
         if seconds / total >= least[cause]
     ]
@@ -205,6 +211,18 @@ def _causes(subject: Cell, parts: tuple[Part, ...], cost: StepCost) -> tuple[Cau
 
 
 FITTED = ("padding", "recomputation", "launch")  # priced by the fit: its error counts
+PRICED = ("fitted", "modelled")  # how such a part is known
+
+
+def _stretch(parts: tuple[Part, ...]) -> float:
+    """Seconds that the priced parts took together, the rest included, over their price.
+
+    Prices are good to about a quarter: a larger rest has a reason of its own, which stays.
+    """
+    priced = sum(part.seconds for part in parts if part.source in PRICED)
+    rest = sum(part.seconds for part in parts if part.cause == "unexplained")
+    most = PRICE_ERROR * priced
+    return 1 + min(max(rest, -most), most) / priced if priced else 1.0
 
 
 def _lost_time(cause: str, seconds: float, total: float, subject: Cell) -> Cause:

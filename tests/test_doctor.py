@@ -50,15 +50,16 @@ def full(rows, **options):
     return one | {"real_tokens": one["slots"], "real_pairs": one["slot_pairs"]}
 
 
-def test_a_long_outlier_is_padding():
-    def outlier(rows, **options):
-        one = cell(rows, **options)
-        share = 1 / rows  # one long document a batch: the others' rows are nearly empty
-        return one | {
-            "real_tokens": int(one["slots"] * share),
-            "real_pairs": int(one["slot_pairs"] * share),
-        }
+def outlier(rows, **options):
+    one = cell(rows, **options)
+    share = 1 / rows  # one long document a batch: the others' rows are nearly empty
+    return one | {
+        "real_tokens": int(one["slots"] * share),
+        "real_pairs": int(one["slot_pairs"] * share),
+    }
 
+
+def test_a_long_outlier_is_padding():
     found = doctor.diagnose(sweep(outlier))
     assert names(found) == ["padding"]
     assert found.causes[0].change == {"layout": "packed"}
@@ -113,6 +114,32 @@ def test_a_planted_step_is_split_as_it_was_made():
     )
     pads = one["slot_pairs"] - one["real_pairs"]
     assert parts["padding: attention"] == pytest.approx(PAIR * pads / steps, rel=1e-4)
+
+
+def slower(one, share):
+    """The same cell on a machine that was slower while it ran."""
+    longer = [s * (1 + share) for s in one["step_seconds"]]
+    return one | {"step_seconds": longer, "seconds": one["seconds"] * (1 + share)}
+
+
+def test_a_cell_that_ran_slower_than_its_prices_gains_by_the_same_share():
+    *others, last = sweep()
+    quiet = doctor.diagnose([*others, last])
+    busy = doctor.diagnose([*others, slower(last, 0.15)])
+    assert names(busy) == names(quiet)
+    assert busy.unexplained_seconds > 0.05 * busy.step_seconds
+    assert busy.causes[0].gain == pytest.approx(quiet.causes[0].gain, rel=0.02)  # prices move a bit
+    padding = total(part for part in busy.parts if part.cause == "padding")
+    as_priced = busy.step_seconds / (busy.step_seconds - padding) - 1
+    assert as_priced < 0.92 * quiet.causes[0].gain, "the mistake: the rest would stay"
+
+
+def test_a_large_rest_has_a_reason_of_its_own_and_stays():
+    *others, last = sweep(outlier)
+    busy = doctor.diagnose([*others, slower(last, 1.0)])
+    padding = total(part for part in busy.parts if part.cause == "padding")
+    assert names(busy) == ["padding"]
+    assert busy.causes[0].seconds == pytest.approx(1.25 * padding)
 
 
 @pytest.mark.parametrize("key", [*doctor.SAME, "device"])

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from batchlab import doctor, records, report, stepcost, units
+from batchlab import doctor, records, report, stepcost
 from batchlab.commands import Answer, measuring, plot_option
 
 __all__ = ["arguments", "run"]
@@ -120,6 +120,6 @@ def _proof_text(proof: dict[str, Any] | None) -> str:
         return "Verified: no cause here has a change that this command can apply by itself."
     change = ", ".join(f"{name} = {value}" for name, value in proof["change"].items())
     return (
-        f"Verified with {change}: predicted gain {units.share(proof['predicted_gain'])}, "
-        f"achieved {units.share(proof['achieved_gain'])}."
+        f"Verified with {change}: predicted gain {proof['predicted_gain']:.0%}, "
+        f"achieved {proof['achieved_gain']:.0%}."
     )

@@ -76,5 +76,5 @@ def measure(setting: Setting, cells: list[Any], path: Path, documents: int, **ho
             identity=setting.identity,
             documents_per_step=documents,
             progress=report,
-            **({"steps": 3, "rounds": 2} | how),
+            **({"steps": 3, "rounds": 4} | how),
         )
