@@ -134,7 +134,7 @@ def diagnosis_text(diagnosis: Any) -> str:
     )
     causes = [
         f"  {cause.name}: {cause.advice}"
-        + (f" (predicted gain {cause.gain:.0%})" if cause.gain else "")
+        + (f" (predicted gain {100 * cause.gain:.0f} %)" if cause.gain else "")
         for cause in diagnosis.causes
     ] or ["  no cause stands out: every part that a change could remove is below 5 %"]
     return "\n".join(

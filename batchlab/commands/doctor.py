@@ -120,6 +120,6 @@ def _proof_text(proof: dict[str, Any] | None) -> str:
         return "Verified: no cause here has a change that this command can apply by itself."
     change = ", ".join(f"{name} = {value}" for name, value in proof["change"].items())
     return (
-        f"Verified with {change}: predicted gain {proof['predicted_gain']:.0%}, "
-        f"achieved {proof['achieved_gain']:.0%}."
+        f"Verified with {change}: predicted gain {100 * proof['predicted_gain']:.0f} %, "
+        f"achieved {100 * proof['achieved_gain']:.0f} %."
     )
