@@ -4,12 +4,13 @@ import dataclasses
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from batchlab import doctor, packing, padding, records, stepcost
 from batchlab import lengths as ln
-from batchlab import packing, padding
 from batchlab.cli import VERBS, main
 from batchlab.commands import measuring
 
@@ -269,6 +270,16 @@ def test_a_cure_is_measured_where_its_prediction_is_exact(capsys, monkeypatch, r
     launches, work = 0.020 * 16 / rows[-1], 20e-6 * 100 * 16
     gain = (launches + work) / (launches / 2 + work) - 1
     assert found["achieved_gain"] == pytest.approx(gain)
+
+
+def test_the_readme_shows_what_the_doctor_says_of_the_committed_record(capsys):
+    code, out, _ = run(capsys, "doctor", "cpu_sweep")
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    assert code == 0 and f"`batchlab doctor cpu_sweep` says:\n\n```text\n{out}```" in readme
+    cells = stepcost.merge(records.read("cpu_sweep"))
+    rates = {(c["layout"], c["rows"]): doctor.useful_rate(c) for c in cells}
+    gain = rates["packed", 16] / rates["padded", 16] - 1
+    assert f"their gain is {100 * gain:.0f} %" in readme
 
 
 def test_a_sweep_crosses_recomputation_and_precision(capsys, tmp_path):

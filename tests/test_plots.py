@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from batchlab import lengths as ln
-from batchlab import packing, padding, plots
+from batchlab import packing, padding, plots, records, throughput
+from batchlab.commands import figures
 
 LENGTHS = [5, 3, 8, 2]
 EVENTS = [("forward", {"weights": 1, "activations": 2}), ("backward", {"weights": 1})]
@@ -122,6 +123,9 @@ def test_the_overview_compares_the_same_documents_and_its_bars_are_their_slots()
 def test_the_readme_says_in_words_what_its_figure_shows():
     readme = (Path(__file__).parent.parent / "README.md").read_text()
     assert f'alt="{plots.overview(ln.embedded()).batchlab_alt}"' in readme
+    cells = throughput.summarize(records.read("cpu_sweep"))
+    by_rows = figures.make("throughput", figures.Material(cells, []))
+    assert f'alt="{by_rows.batchlab_alt}"' in readme
 
 
 def test_the_curve_of_waste_is_the_exact_expectation():
