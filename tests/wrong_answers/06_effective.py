@@ -262,7 +262,7 @@ def shares(seen):
     slots, real, targets = np.sum(seen, axis=0)
     return 100 * real / slots, 100 * targets / real
 """,
-            "percent",
+            "in per cent",
         ),
         "the product": (
             """
