@@ -40,7 +40,8 @@ def measure_peak(
     gc.collect()
     alive = most = bytes_held(held)
     activity = [torch.profiler.ProfilerActivity.CPU]
-    profiler = torch.profiler.profile(activities=activity, profile_memory=True)
+    # one cycle, so its events are all events; torch 2.11 warns of cycles unless it is told so
+    profiler = torch.profiler.profile(activities=activity, profile_memory=True, acc_events=True)
     with _no_native_messages():
         profiler.start()
     try:
