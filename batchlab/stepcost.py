@@ -7,8 +7,10 @@ The time that forward and backward passes take is, to a good approximation, a su
     fixed * micro-batches  +  slot * slots  +  pair * attention pairs  (+ recomputation)
 
 with four prices that belong to one model on one device. The prices are never negative, so they
-are found by non-negative least squares on every measured step, each weighted by its own time
-(an error of 3 % counts the same in a short step and in a long one).
+are found by non-negative least squares on every measured step, each weighted by the mean step of
+its cell (an error of 3 % counts the same in a cell of short steps and in one of long ones). Records
+hold the side parts (input, host, optimizer) as sums, so a step's own share of them is known on
+average only: weights of its own would give all say to the few steps that happened to be short.
 
 Words
     cell    one setting of a sweep, measured over several steps (see `records`)
@@ -49,7 +51,7 @@ class StepCost:
     pair_seconds: float
     recompute_share: float  # added to slots and pairs when activations are recomputed
     recompute_is_fitted: bool  # False: no cell without checkpointing to compare with
-    relative_error: float  # median of |predicted / measured - 1| over the steps
+    relative_error: float  # median of |predicted - measured| / mean step of the cell
     steps: int
 
     def seconds(
@@ -110,36 +112,38 @@ def fit(cells: Iterable[Cell]) -> StepCost:
     with_recompute = [cell for cell in cells if cell["checkpointing"]]
     contrast = 0 < len(with_recompute) < len(cells)
     share = _recompute_share(cells) if contrast else RECOMPUTE_SHARE
-    features, seconds = _observations(cells, share)
-    prices = _non_negative(features, seconds)
-    error = np.abs(features @ prices / seconds - 1)
+    features, wanted = _observations(cells, share)
+    prices = _non_negative(features, wanted)
+    error = np.abs(features @ prices - wanted)
     kept = error <= max(3 * float(np.median(error)), 0.02)  # a pause of the host is not a price
     if kept.sum() >= 2 * features.shape[1]:
-        prices = _non_negative(features[kept], seconds[kept])
-        error = np.abs(features @ prices / seconds - 1)
+        prices = _non_negative(features[kept], wanted[kept])
+        error = np.abs(features @ prices - wanted)
     fixed, slot, pair = (float(price) for price in prices)
-    return StepCost(fixed, slot, pair, share, contrast, float(np.median(error)), len(seconds))
+    return StepCost(fixed, slot, pair, share, contrast, float(np.median(error)), len(wanted))
 
 
 def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray, np.ndarray]:
-    """One line per step: micro-batches, slots, pairs; and its forward and backward seconds."""
-    features, seconds = [], []
+    """Micro-batches, slots and pairs of each step, and its forward and backward seconds.
+
+    Both as shares of the mean step of the cell, which is their weight.
+    """
+    features, wanted = [], []
     for cell in cells:
         steps = cell["steps"]
-        side = side_seconds(cell) / steps
+        mean, side = cell["seconds"] / steps, side_seconds(cell) / steps
         rate = 1 + recompute_share * bool(cell["checkpointing"])
-        each = cell.get("step_seconds") or [cell["seconds"] / steps] * steps
+        each = cell.get("step_seconds") or [mean] * steps
         slots = _slots_of(cell)
         pairs = cell.get("step_slot_pairs") or [cell["slot_pairs"] / steps] * steps
         micro = cell["micro_batches"] / steps
         for step_seconds, step_slots, step_pairs in zip(each, slots, pairs, strict=True):
-            own = step_seconds - side
-            if own > 0:  # a step shorter than the mean of the side parts says nothing
-                features.append((micro, rate * step_slots, rate * step_pairs))
-                seconds.append(own)
-    if not seconds:
+            work = np.array([micro, rate * step_slots, rate * step_pairs], dtype=float)
+            features.append(work / mean)
+            wanted.append((step_seconds - side) / mean)  # below 0 where side parts vary: kept
+    if max(wanted) <= 0:
         raise ValueError("no step is longer than its own input, optimizer and host seconds")
-    return np.array(features, dtype=float), np.array(seconds, dtype=float)
+    return np.array(features), np.array(wanted)
 
 
 def _slots_of(cell: Cell) -> list[float]:
@@ -151,22 +155,20 @@ def _recompute_share(cells: list[Cell]) -> float:
     tried = np.linspace(0.0, 0.8, 81)
 
     def misfit(share: float) -> float:
-        features, seconds = _observations(cells, share)
-        return float(np.abs(features @ _non_negative(features, seconds) / seconds - 1).mean())
+        features, wanted = _observations(cells, share)
+        return float(np.abs(features @ _non_negative(features, wanted) - wanted).mean())
 
     return float(min(tried, key=misfit))
 
 
-def _non_negative(features: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """Non-negative least squares of relative errors: with three prices, try every subset."""
-    weighted = features / seconds[:, None]
-    scale = np.abs(weighted).max(axis=0)
+def _non_negative(features: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Non-negative least squares: with three prices, try every subset."""
+    scale = np.abs(features).max(axis=0)
     scale[scale == 0] = 1.0
-    wanted = np.ones(len(seconds))
-    best, least = np.zeros(features.shape[1]), float(len(seconds))
+    best, least = np.zeros(features.shape[1]), float((wanted**2).sum())
     for size in range(1, features.shape[1] + 1):
         for chosen in itertools.combinations(range(features.shape[1]), size):
-            part = (weighted / scale)[:, chosen]
+            part = (features / scale)[:, chosen]
             found = np.linalg.lstsq(part, wanted, rcond=None)[0]
             misfit = float(((part @ found - wanted) ** 2).sum())
             if (found >= 0).all() and misfit < least:

@@ -75,13 +75,38 @@ def test_one_pause_of_the_host_does_not_move_the_prices():
     assert stepcost.fit(cells).slot_seconds == pytest.approx(SLOT, rel=1e-3)
 
 
+def test_stalls_that_vary_from_step_to_step_do_not_hide_the_prices():
+    rng = np.random.default_rng(1)
+    cells = []
+    for rows in (1, 2, 4, 8):
+        one = cell(rows, steps=24)
+        stalls = 2.0 * rng.uniform(0.4, 1.6, size=24)  # the record keeps their sum only
+        one["step_seconds"] = (np.array(one["step_seconds"]) + stalls).tolist()
+        one["seconds"] += float(stalls.sum())
+        cells.append({**one, "host_seconds": float(stalls.sum())})
+    cost = stepcost.fit(cells)
+    priced = [
+        cost.seconds(micro_batches=c["micro_batches"], slots=c["slots"], pairs=c["slot_pairs"])
+        for c in cells
+    ]
+    measured = [c["seconds"] - c["host_seconds"] for c in cells]
+    assert sum(priced) == pytest.approx(sum(measured), rel=0.25)
+
+    # the mistake: each step weighted by what its mean stall leaves, if that is anything
+    own = np.concatenate([np.array(c["step_seconds"]) - c["host_seconds"] / 24 for c in cells])
+    slots = np.concatenate([c["step_slots"] for c in cells])[own > 0]
+    own = own[own > 0]
+    slot_seconds = (slots / own).sum() / ((slots / own) ** 2).sum()
+    assert slot_seconds * sum(c["slots"] for c in cells) < 0.75 * sum(measured)
+
+
 def test_prices_are_never_negative_and_agree_with_scipy():
     rng = np.random.default_rng(0)
     for _ in range(50):
         features = rng.uniform(0.1, 1, size=(12, 3)) * [1, 1e4, 1e8]
         seconds = rng.uniform(0.5, 2.0, size=12)
-        ours = stepcost._non_negative(features, seconds)
         scaled = features / seconds[:, None]
+        ours = stepcost._non_negative(scaled, np.ones(12))
         _, misfit = nnls(scaled / scaled.max(axis=0), np.ones(12))
         assert (ours >= 0).all()
         assert np.linalg.norm(scaled @ ours - 1) == pytest.approx(misfit, rel=1e-6)
