@@ -24,7 +24,7 @@ __all__ = ["Records", "append", "device_of", "environment", "now", "read", "requ
 
 
 class Records(list[dict[str, Any]]):
-    """The records of one file, in order; `torn` is the text of a last line cut off by a kill."""
+    """The records of one file, in order; `torn` is the text of a line cut off by a kill."""
 
     torn: str = ""
 

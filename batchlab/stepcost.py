@@ -7,10 +7,11 @@ The time that forward and backward passes take is, to a good approximation, a su
     fixed * micro-batches  +  slot * slots  +  pair * attention pairs  (+ recomputation)
 
 with four prices that belong to one model on one device. The prices are never negative, so they
-are found by non-negative least squares on every measured step, each weighted by the mean step of
-its cell (an error of 3 % counts the same in a cell of short steps and in one of long ones). Records
-hold the side parts (input, host, optimizer) as sums, so a step's own share of them is known on
-average only: weights of its own would give all say to the few steps that happened to be short.
+are found by non-negative least squares on every measured step, each weighted by its own time
+(an error of 3 % counts the same in a short step and in a long one). Records hold the side parts
+(input, host, optimizer) as sums, so a step's own share of them is known on average only: where
+they are longer than what is left, they are the weight. Else the few steps that happened to stall
+least would say what all cost.
 
 Words
     cell    one setting of a sweep, measured over several steps (see `records`)
@@ -25,7 +26,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["RECOMPUTE_SHARE", "StepCost", "fit", "merge", "side_seconds"]
+from batchlab import records
+
+__all__ = ["RECOMPUTE_SHARE", "StepCost", "fit", "merge", "require_complete", "side_seconds"]
 
 Cell = Mapping[str, Any]
 
@@ -51,7 +54,7 @@ class StepCost:
     pair_seconds: float
     recompute_share: float  # added to slots and pairs when activations are recomputed
     recompute_is_fitted: bool  # False: no cell without checkpointing to compare with
-    relative_error: float  # median of |predicted - measured| / mean step of the cell
+    relative_error: float  # median of |predicted - measured| / weight over the steps
     steps: int
 
     def seconds(
@@ -69,12 +72,35 @@ def side_seconds(cell: Cell) -> float:
     return sum(cell.get(name) or 0.0 for name in SIDE_PARTS)
 
 
+def require_complete(visits: Iterable[Cell]) -> None:
+    """Refuse the first record that lacks what a cell is priced by."""
+    for number, visit in enumerate(visits, start=1):
+        finished = visit.get("status") == "ok"
+        needed = (*NEEDED, *(COUNTED if finished else ()))
+        missing = [key for key in needed if visit.get(key) is None]
+        if missing:
+            raise ValueError(
+                f"cell record {number} lacks {', '.join(missing)}; "
+                "`batchlab sweep` and `monitor` write such records"
+            )
+        if finished and not (visit["seconds"] > 0 and visit["steps"] > 0 and visit["slots"] > 0):
+            raise ValueError(
+                f"cell record {number} is finished with {visit['steps']} steps, "
+                f"{visit['slots']} slots and {visit['seconds']} seconds: all are above 0"
+            )
+
+
 def merge(visits: Iterable[Cell]) -> list[dict[str, Any]]:
-    """Add the finished visits of each cell together: totals add, step lists join."""
+    """Add the finished visits of each cell together: totals add, step lists join.
+
+    Visits of another model, data set or accumulation are another cell, never added to this one.
+    """
+    visits = [visit for visit in visits if visit.get("kind", "cell") == "cell"]
+    require_complete(visits)
     cells: dict[tuple[Any, ...], list[Cell]] = {}
     for visit in visits:
-        if visit.get("kind", "cell") == "cell":
-            cells.setdefault(tuple(visit.get(name) for name in SETTING), []).append(visit)
+        setting = (*(visit.get(name) for name in SETTING), records.device_of(visit))
+        cells.setdefault(setting, []).append(visit)
     merged = []
     for group in cells.values():
         ok = [visit for visit in group if visit["status"] == "ok"] or group[:1]
@@ -88,7 +114,11 @@ def merge(visits: Iterable[Cell]) -> list[dict[str, Any]]:
     return merged
 
 
-SETTING = ("rows", "layout", "checkpointing", "precision")
+NEEDED = ("rows", "layout", "status", "checkpointing", "precision")
+COUNTED = ("steps", "seconds", "micro_batches", "documents", "real_tokens", "slots", "real_pairs",
+           "slot_pairs")  # fmt: skip
+SETTING = ("rows", "accumulation", "layout", "checkpointing", "precision", "data_parallel",
+           "model_fingerprint", "data_fingerprint")  # fmt: skip
 ADDITIVE = {
     "steps", "micro_batches", "documents", "real_tokens", "slots", "target_tokens", "real_pairs",
     "slot_pairs", "seconds", "step_seconds", "step_slots", "step_slot_pairs", "input_seconds",
@@ -126,22 +156,25 @@ def fit(cells: Iterable[Cell]) -> StepCost:
 def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray, np.ndarray]:
     """Micro-batches, slots and pairs of each step, and its forward and backward seconds.
 
-    Both as shares of the mean step of the cell, which is their weight.
+    Both divided by the weight of the step.
     """
     features, wanted = [], []
     for cell in cells:
         steps = cell["steps"]
-        mean, side = cell["seconds"] / steps, side_seconds(cell) / steps
+        side = side_seconds(cell) / steps
         rate = 1 + recompute_share * bool(cell["checkpointing"])
-        each = cell.get("step_seconds") or [mean] * steps
+        each = cell.get("step_seconds") or [cell["seconds"] / steps] * steps
         slots = _slots_of(cell)
         pairs = cell.get("step_slot_pairs") or [cell["slot_pairs"] / steps] * steps
         micro = cell["micro_batches"] / steps
         for step_seconds, step_slots, step_pairs in zip(each, slots, pairs, strict=True):
             work = np.array([micro, rate * step_slots, rate * step_pairs], dtype=float)
-            features.append(work / mean)
-            wanted.append((step_seconds - side) / mean)  # below 0 where side parts vary: kept
-    if max(wanted) <= 0:
+            own = step_seconds - side  # below 0 where side parts vary: kept, so as not to lean
+            weight = max(own, side)
+            if weight > 0:
+                features.append(work / weight)
+                wanted.append(own / weight)
+    if max(wanted, default=0.0) <= 0:
         raise ValueError("no step is longer than its own input, optimizer and host seconds")
     return np.array(features), np.array(wanted)
 

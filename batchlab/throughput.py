@@ -24,10 +24,8 @@ __all__ = ["KNEE", "Line", "Prediction", "Throughput", "summarize"]
 Record = Mapping[str, Any]
 
 KNEE = 0.9  # of the best rate: the b_90 of `doctor`
+SETTING = ("layout", "checkpointing", "precision", "rows")
 SAME = ("model_fingerprint", "data_fingerprint", "data_parallel")
-NEEDED = ("rows", "layout", "status", "checkpointing", "precision")
-COUNTED = ("steps", "seconds", "micro_batches", "documents", "real_tokens", "slots", "real_pairs",
-           "slot_pairs")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -162,14 +160,13 @@ def summarize(measured: Iterable[Record]) -> Throughput:
     visits = [record for record in measured if record.get("kind", "cell") == "cell"]
     if not visits:
         raise ValueError("no cell records: run `batchlab sweep`, or record a run with `monitor`")
-    for number, visit in enumerate(visits, start=1):
-        _require_complete(number, visit)
+    stepcost.require_complete(visits)
     records.require_same(
         visits, SAME, "one table compares one model on the same data, on one device"
     )
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for visit in visits:
-        setting = tuple(visit[name] for name in ("layout", "checkpointing", "precision", "rows"))
+        setting = (*(visit[name] for name in SETTING), visit.get("accumulation") or 0)
         groups.setdefault(setting, []).append(visit)
     return Throughput(
         tuple(
@@ -201,19 +198,8 @@ def _seconds(cell: Record, cost: StepCost) -> float:
     return (own + stepcost.side_seconds(cell)) / float(cell["steps"])
 
 
-def _require_complete(number: int, visit: Record) -> None:
-    finished = visit.get("status") == "ok"
-    missing = [key for key in (*NEEDED, *(COUNTED if finished else ())) if visit.get(key) is None]
-    if missing:
-        raise ValueError(f"cell record {number} lacks {', '.join(missing)}")
-    if finished and not (visit["seconds"] > 0 and visit["steps"] > 0 and visit["slots"] > 0):
-        raise ValueError(
-            f"cell record {number} is finished with {visit['steps']} steps, "
-            f"{visit['slots']} slots and {visit['seconds']} seconds: all are above 0"
-        )
-
-
 def _order(setting: tuple[Any, ...]) -> tuple[Any, ...]:
-    layout, checkpointing, precision, rows = setting
+    layout, checkpointing, precision, *sizes = setting
     known = ("padded", "bucketed", "packed")
-    return (known.index(layout) if layout in known else 3, layout, precision, checkpointing, rows)
+    order = known.index(layout) if layout in known else len(known)
+    return (order, layout, precision, checkpointing, *sizes)

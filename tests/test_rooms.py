@@ -29,7 +29,7 @@ ROOMS = {
     "memory": ({"plan", "units"}, set()),
     "roofline": ({"memory"}, set()),
     "records": (set(), set()),
-    "stepcost": (set(), {"numpy"}),
+    "stepcost": ({"records"}, {"numpy"}),
     "doctor": ({"records", "stepcost"}, set()),
     "throughput": ({"doctor", "records", "roofline", "stepcost"}, set()),
     "report": ({"padding", "units"}, set()),

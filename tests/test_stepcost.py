@@ -124,3 +124,18 @@ def test_visits_of_a_cell_are_added_and_a_lost_one_stands_aside():
     assert one["steps"] == 12 and one["repeats"] == 2
     assert one["seconds"] == pytest.approx(2 * cell(4)["seconds"])
     assert len(one["step_seconds"]) == len(one["step_slots"]) == 12
+
+
+def test_visits_of_two_models_or_two_accumulations_stay_two_cells():
+    other = cell(4) | {"model_fingerprint": "another"}
+    split = cell(4) | {"accumulation": 2, "micro_batches": 12}
+    merged = stepcost.merge([cell(4), other, split, cell(4)])
+    assert [one["repeats"] for one in merged] == [2, 1, 1]
+    assert merged[0]["seconds"] == pytest.approx(2 * cell(4)["seconds"])
+    assert merged[0]["micro_batches"] / merged[0]["steps"] == 4  # the mistake: a mean of 4 and 2
+
+
+def test_a_record_that_is_no_cell_is_refused_with_what_it_lacks():
+    with pytest.raises(ValueError, match=r"record 2 lacks rows, layout, status.*`batchlab sweep`"):
+        stepcost.merge([cell(4), {"id": 7, "text": "a document"}])
+    assert len(stepcost.merge([cell(4), {"kind": "peak"}])) == 1  # another kind is not asked

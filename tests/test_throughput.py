@@ -24,6 +24,7 @@ def at_speed(one, factor):
 def ended(rows, **more):
     return {
         "kind": "cell", "status": "out_of_memory", "rows": rows, "layout": "padded", "steps": 0,
+        "accumulation": 16 // rows,
         "checkpointing": False, "precision": "float32", "model_fingerprint": "m", "seconds": 0.0,
         "data_fingerprint": "d", "data_parallel": 1, **more,
     }  # fmt: skip
@@ -147,3 +148,10 @@ def test_too_few_sizes_and_several_precisions_have_no_knee():
 def test_records_of_other_kinds_are_no_cells():
     with pytest.raises(ValueError, match="no cell records"):
         throughput.summarize([{"kind": "peak"}])
+
+
+def test_two_accumulations_at_the_same_rows_have_a_line_each():
+    twice = [one | {"accumulation": 2 * one["accumulation"]} for one in visits()]
+    found = throughput.summarize([*visits(), *twice])
+    assert [line.cell["rows"] for line in found.lines] == [rows for rows in ROWS for _ in "12"]
+    assert [line.rounds for line in found.lines] == ["2"] * 8  # the mistake: 4 lines of 4 rounds

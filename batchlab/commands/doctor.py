@@ -34,6 +34,8 @@ def run(args: argparse.Namespace) -> Answer:
     setting = None
     if args.records:
         read = records.read(args.records)
+        if not read:
+            raise ValueError(f"{args.records}: its only line was cut off, there is no record in it")
         visits, torn = _at_precision(list(read), args.precision), read.torn
     else:
         from batchlab import sweep
@@ -47,7 +49,7 @@ def run(args: argparse.Namespace) -> Answer:
     data = _as_data(found)
     text = report.diagnosis_text(found)
     if torn:
-        text += f"\n\nThe last line of {args.records} was cut off by a kill and is left out."
+        text += f"\n\nA line of {args.records} was cut off by a kill and is left out."
     if args.verify and setting is not None:
         proof = _verify(setting, found, args.documents)
         data["verified"], text = proof, f"{text}\n\n{_proof_text(proof)}"

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> Answer:
     if peaks:
         text.append(f"Peaks of memory:\n\n{report.peak_table(peaks)}")
         data["peaks"] = peaks
-    text += [f"The last line of {name} was cut off by a kill and is left out." for name in torn]
+    text += [f"A line of {name} was cut off by a kill and is left out." for name in torn]
     text += [f"Left out: records of kind {kind}." for kind in others]
     if args.figure:
         material = figures.Material(found, peaks, data.get("predicted_peak_bytes"))
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> Answer:
 
 
 def _read(names: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
-    """Where the records come from, the records, and the files whose last line was cut off."""
+    """Where the records come from, the records, and the files with a line that was cut off."""
     if not names and not LAST_SWEEP.exists():
         return "measured now, not kept (`batchlab sweep` keeps them)", _measured(), []
     names = names or [str(LAST_SWEEP)]
