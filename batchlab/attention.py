@@ -132,6 +132,11 @@ def _as_transformers_calls_it(
         x.to(dtype).transpose(1, 2).flatten(0, 1) for x in (query_BHTD, key_BHTD, value_BHTD)
     )
     if cu_seq_lens_q is None:
+        if position_ids is None:  # an old GPT-2 keeps both to itself: its documents would mix
+            raise ValueError(
+                f"{NAME} is told of no borders: {type(module).__name__} of this transformers hands "
+                "neither position_ids nor cu_seq_lens_q to its attention; use a newer one"
+            )
         cu_seq_lens_q = _restarts(position_ids, rows, slots)
     out_NHD = varlen(q, k, v, cu_seq_lens_q, scale=scaling)
     return out_NHD.view(rows, slots, heads, size), None
@@ -145,11 +150,9 @@ def _kernel_dtype(value: Tensor) -> torch.dtype:
     return value.dtype
 
 
-def _restarts(position_ids: Tensor | None, rows: int, slots: int) -> tuple[int, ...]:
-    """Borders from positions; without any, transformers counts on through each row."""
+def _restarts(position_ids: Tensor, rows: int, slots: int) -> tuple[int, ...]:
+    """Borders from positions that do not count on."""
     whole_rows = range(0, rows * slots, slots)
-    if position_ids is None:
-        return (*whole_rows, rows * slots)
     inside = _jumps(position_ids)  # flat, in one row if all rows share their positions
     if position_ids.shape[0] == 1:
         inside = tuple(row + jump for row in whole_rows for jump in inside)

@@ -237,6 +237,20 @@ def test_what_the_kernels_do_not_have_is_refused_when_transformers_asks(others, 
         attention._as_transformers_calls_it(module, x, x, x, None)
 
 
+def test_a_model_that_keeps_the_borders_to_itself_is_refused():
+    """GPT-2 of transformers 5.0 hands nothing on: without a word its documents would mix."""
+    model = attention.prepare(tiny("gpt2"))
+    block = model.transformer.h[0]
+    honest = block.forward
+
+    def deaf(*args, cu_seq_lens_q=None, position_ids=None, **others):
+        return honest(*args, **others)
+
+    block.forward = deaf
+    with pytest.raises(ValueError, match="told of no borders"):
+        loop.logits_of(model, batches.packed(DOCUMENTS, ROWS, ROW_LENGTH))
+
+
 def test_the_borders_are_read_once_per_micro_batch(monkeypatch):
     reads = []
     cu = CU.clone()
