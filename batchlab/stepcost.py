@@ -72,11 +72,11 @@ def side_seconds(cell: Cell) -> float:
     return sum(cell.get(name) or 0.0 for name in SIDE_PARTS)
 
 
-def require_complete(visits: Iterable[Cell]) -> None:
-    """Refuse the first record that lacks what a cell is priced by."""
+def require_complete(visits: Iterable[Cell], *, also: tuple[str, ...] = ()) -> None:
+    """Refuse the first record that lacks what a cell is priced by, or one of `also`."""
     for number, visit in enumerate(visits, start=1):
         finished = visit.get("status") == "ok"
-        needed = (*NEEDED, *(COUNTED if finished else ()))
+        needed = (*NEEDED, *((*COUNTED, *also) if finished else ()))
         missing = [key for key in needed if visit.get(key) is None]
         if missing:
             raise ValueError(
@@ -115,8 +115,7 @@ def merge(visits: Iterable[Cell]) -> list[dict[str, Any]]:
 
 
 NEEDED = ("rows", "layout", "status", "checkpointing", "precision")
-COUNTED = ("steps", "seconds", "micro_batches", "documents", "real_tokens", "slots", "real_pairs",
-           "slot_pairs")  # fmt: skip
+COUNTED = ("steps", "seconds", "micro_batches", "real_tokens", "slots", "real_pairs", "slot_pairs")
 SETTING = ("rows", "accumulation", "layout", "checkpointing", "precision", "data_parallel",
            "model_fingerprint", "data_fingerprint")  # fmt: skip
 ADDITIVE = {

@@ -160,7 +160,7 @@ def summarize(measured: Iterable[Record]) -> Throughput:
     visits = [record for record in measured if record.get("kind", "cell") == "cell"]
     if not visits:
         raise ValueError("no cell records: run `batchlab sweep`, or record a run with `monitor`")
-    stepcost.require_complete(visits)
+    stepcost.require_complete(visits, also=("documents",))
     records.require_same(
         visits, SAME, "one table compares one model on the same data, on one device"
     )
