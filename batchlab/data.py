@@ -112,12 +112,16 @@ def _encoder(tokenizer: Any) -> tuple[Any, int, Any]:
     if hasattr(chosen, "token_to_id"):  # tokenizers
         many = chosen.encode_batch
         return lambda texts: [one.ids for one in many(texts)], chosen.get_vocab_size(), chosen
-    if getattr(chosen, "eos_token_id", None) is None:
-        raise ValueError(
-            f"tokenizer {getattr(chosen, 'name_or_path', '') or type(chosen).__name__} has no "
-            "end-of-sequence token: set tokenizer.eos_token, so that documents can end"
-        )
-    return lambda texts: chosen(texts)["input_ids"], len(chosen), chosen
+
+    def encode(texts: list[str]) -> Any:  # token ids, as they are, need no end
+        if getattr(chosen, "eos_token_id", None) is None:
+            raise ValueError(
+                f"tokenizer {getattr(chosen, 'name_or_path', '') or type(chosen).__name__} has no "
+                "end-of-sequence token: set tokenizer.eos_token, so that documents can end"
+            )
+        return chosen(texts)["input_ids"]
+
+    return encode, len(chosen), chosen
 
 
 def _text(row: Row, field: str, where: str) -> str:

@@ -18,6 +18,7 @@ __all__ = [
     "require_packable",
     "set_checkpointing",
     "small",
+    "tokenizer_name",
 ]
 
 
@@ -110,6 +111,22 @@ def load(
     except (OSError, ValueError) as error:
         first = str(error).strip().splitlines()[0]
         raise ValueError(f"{name_or_path}: cannot be loaded as a causal LM ({first})") from None
+
+
+def tokenizer_name(name_or_path: str | Path | None) -> str | None:
+    """Where the tokenizer of this model is; None for the small one and a folder without any."""
+    if name_or_path is None:
+        return None
+    folder = Path(name_or_path)
+    if folder.is_file():
+        folder = folder.parent
+    if folder.is_dir():
+        return str(folder) if any((folder / one).exists() for one in TOKENIZERS) else None
+    missing = folder.is_absolute() or folder.suffix == ".json" or str(folder).startswith(".")
+    return None if missing else str(name_or_path)  # `load` says what is missing
+
+
+TOKENIZERS = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.json")
 
 
 def _from_config(folder: Path, dtype: Any, attention: str, seed: int) -> Any:

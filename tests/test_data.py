@@ -81,6 +81,7 @@ def test_a_tokenizer_from_a_folder_and_one_without_an_end(tmp_path):
     without = PreTrainedTokenizerFast(tokenizer_object=inner)
     with pytest.raises(ValueError, match="no end-of-sequence token"):
         data.load([{"text": "x"}], tokenizer=without)
+    assert data.load([[5, 6]], tokenizer=without)[0]["input_ids"].tolist() == [5, 6]
 
 
 def test_a_vocabulary_that_does_not_match_is_refused():

@@ -5,7 +5,8 @@ import json
 import pytest
 import torch
 
-from batchlab import model
+from batchlab import data, model
+from batchlab.cli import main
 
 
 def test_the_small_model_follows_its_seed_and_leaves_the_global_one_alone():
@@ -55,3 +56,26 @@ def test_folders_that_hold_no_model_are_named(tmp_path):
     assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match="does not divide over 3 heads"):
         model.small(64, hidden=16, heads=3)
+
+
+def test_a_folder_brings_its_own_tokenizer(tmp_path, capsys):
+    from tokenizers import Tokenizer, models
+    from transformers import PreTrainedTokenizerFast
+
+    assert model.tokenizer_name(None) is None and model.tokenizer_name("some/name") == "some/name"
+    assert model.tokenizer_name(tmp_path / "missing") is None  # `load` says what is missing
+    model.small(64, hidden=16, heads=2, layers=1).save_pretrained(tmp_path)
+    assert model.tokenizer_name(tmp_path) is None
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text('{"text": "one two"}\n{"text": "two"}\n')
+    words = ["fit", str(tmp_path), "--data", str(documents), "--budget", "0.01"]
+    assert main(words) == 1  # the mistake: the embedded tokenizer counts 4,096 entries
+    assert "use the tokenizer that belongs to the model" in capsys.readouterr().err
+
+    inner = Tokenizer(models.WordLevel({"one two": 7, "two": 8, "<eos>": 0}, unk_token="<eos>"))
+    PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<eos>").save_pretrained(tmp_path)
+    for source in (tmp_path, tmp_path / "config.json"):
+        assert model.tokenizer_name(source) == str(tmp_path)
+    own = data.load(documents, tokenizer=model.tokenizer_name(tmp_path))
+    assert own.tokens.max() == 8
+    data.require_vocabulary(own, model.load(tmp_path))

@@ -21,7 +21,9 @@ CPU_BUDGET = units.GIB  # nobody wants a search that fills the memory of a lapto
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the model, the data, the budget and what a step keeps."""
-    parser.add_argument("model", nargs="?", metavar="MODEL", help="folder or hub name")
+    parser.add_argument(
+        "model", nargs="?", metavar="MODEL", help="folder or hub name, its tokenizer too"
+    )
     parser.add_argument("--data", metavar="DATA", help="documents (default: the embedded corpus)")
     parser.add_argument("--field", help="which field holds the text or the token ids")
     parser.add_argument(
@@ -41,7 +43,7 @@ def run(args: argparse.Namespace) -> Answer:
     from batchlab.plan import Plan
 
     budget = _bytes(args.budget)
-    corpus = data.load(args.data, field=args.field)
+    corpus = data.load(args.data, field=args.field, tokenizer=model.tokenizer_name(args.model))
     longest = int(corpus.lengths.max())
     keep = Plan(1, args.sequences, 1, longest) if args.sequences is not None else None
     dtype = torch.bfloat16 if args.precision == "bfloat16" else torch.float32

@@ -17,7 +17,9 @@ LONGEST = 768  # tokens of a document in the default sweep, so that it ends in t
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Offer model, data, rows and the number of documents that a step trains."""
-    parser.add_argument("--model", metavar="NAME", help="folder or hub name (default: a small one)")
+    parser.add_argument(
+        "--model", metavar="NAME", help="folder or hub name, its tokenizer too (default: small)"
+    )
     parser.add_argument("--data", metavar="DATA", help="documents (default: the embedded corpus)")
     parser.add_argument("--field", help="which field holds the text or the token ids")
     parser.add_argument(
@@ -41,7 +43,7 @@ def prepare(args: argparse.Namespace) -> Setting:
 
     from batchlab import attention, data, model
 
-    corpus = data.load(args.data, field=args.field)
+    corpus = data.load(args.data, field=args.field, tokenizer=model.tokenizer_name(args.model))
     if args.data is None:
         corpus = corpus.at_most(LONGEST)
     dtypes = {"bfloat16": torch.bfloat16}
