@@ -66,6 +66,8 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
+        if kept := getattr(args, "output", None) or getattr(args, "journal", None):
+            print(f"batchlab: stopped; the same command goes on from {kept}", file=sys.stderr)
         return 130
     except (ValueError, OSError, ImportError) as error:
         print(f"batchlab: {_one_line(error)}", file=sys.stderr)

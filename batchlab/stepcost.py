@@ -135,8 +135,9 @@ def fit(cells: Iterable[Cell]) -> StepCost:
     sizes = {(c["micro_batches"] / c["steps"], slots) for c in cells for slots in _slots_of(c)}
     if len(sizes) < 3:
         raise ValueError(
-            f"{len(sizes)} different step sizes; at least 3 are needed to tell fixed cost from "
-            "cost per slot: measure more values of rows, or of accumulation"
+            f"steps of {len(sizes)} {'size' if len(sizes) == 1 else 'sizes'}; at least 3 are "
+            "needed to tell fixed cost from cost per slot: measure more values of rows, or of "
+            f"accumulation, into the same file{_already_known(cells)}"
         )
     with_recompute = [cell for cell in cells if cell["checkpointing"]]
     contrast = 0 < len(with_recompute) < len(cells)
@@ -150,6 +151,21 @@ def fit(cells: Iterable[Cell]) -> StepCost:
         error = np.abs(features @ prices - wanted)
     fixed, slot, pair = (float(price) for price in prices)
     return StepCost(fixed, slot, pair, share, contrast, float(np.median(error)), len(wanted))
+
+
+def _already_known(cells: list[Cell]) -> str:
+    """The side parts that are long: they are measured, and need no prices."""
+    total = sum(cell["seconds"] for cell in cells)
+    shares = {name: sum(cell.get(name) or 0.0 for cell in cells) / total for name in SIDE_PARTS}
+    long = [
+        f"{name.removesuffix('_seconds')} {100 * share:.0f} %"
+        for name, share in sorted(shares.items(), key=lambda one: -one[1])
+        if share >= LONG_SHARE
+    ]
+    return f" (known already, of these steps: {', '.join(long)})" if long else ""
+
+
+LONG_SHARE = 0.05  # a shorter part of a step is not worth a word
 
 
 def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray, np.ndarray]:

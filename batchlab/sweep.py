@@ -123,7 +123,7 @@ def run(
     settings = {"documents_per_step": documents_per_step, "seed": seed, "device_type": place}
     done = [r for r in _known(path) if r.get("kind") == "cell"]
     finished = {_visit_key(r) for r in done}
-    _require_same_run(done, identity, settings)
+    _require_same_run(path, done, identity, settings)
     visits = [(number, cell) for number in range(rounds) for cell in cells]
     models: dict[tuple[str, str], Any] = {}
     for at, (number, cell) in enumerate(_interleaved(visits, seed), start=1):
@@ -223,13 +223,16 @@ def _visit_key(record: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _require_same_run(
-    done: Sequence[Mapping[str, Any]], identity: Mapping[str, Any], settings: Mapping[str, Any]
+    path: str | Path,
+    done: Sequence[Mapping[str, Any]],
+    identity: Mapping[str, Any],
+    settings: Mapping[str, Any],
 ) -> None:
     for record in done:
         for key in ("model_fingerprint", "data_fingerprint", *settings):
             wanted = {**identity, **settings}.get(key)
             if record.get(key) != wanted:
                 raise ValueError(
-                    f"the records to resume have {key} = {record.get(key)}, this sweep has "
-                    f"{wanted}: choose another file, or the settings of that sweep"
+                    f"{path}: the records to resume have {key} = {record.get(key)}, this sweep has "
+                    f"{wanted}: choose another file (--output), or the settings of that sweep"
                 )

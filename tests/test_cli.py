@@ -191,12 +191,16 @@ def test_an_unreadable_figure_path_is_one_line(capsys, tmp_path):
     assert code == 1 and err == f"batchlab: {path}: No such file or directory\n"
 
 
-def test_ctrl_c_is_quiet(capsys, monkeypatch):
+def test_ctrl_c_says_only_what_was_kept(capsys, monkeypatch):
     def interrupted(args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("batchlab.commands.padding.run", interrupted)
+    for verb in ("padding", "sweep"):
+        monkeypatch.setattr(f"batchlab.commands.{verb}.run", interrupted)
     assert run(capsys, "padding") == (130, "", "")
+    code, out, err = run(capsys, "sweep", "--output", "kept.jsonl")
+    assert (code, out) == (130, "")
+    assert err == "batchlab: stopped; the same command goes on from kept.jsonl\n"
 
 
 def test_a_closed_pipe_is_quiet(tmp_path):
@@ -333,3 +337,13 @@ def test_fit_refuses_what_cannot_be(capsys, tmp_path, options, message):
     documents.write_text('{"input_ids": [1, 2, 3]}\n')
     code, out, err = run(capsys, "fit", "--data", documents, *options)
     assert (code, out) == (1, "") and message in err and err.count("\n") == 1
+
+
+def test_plan_asks_for_no_option_that_it_lacks(capsys, tmp_path):
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"body": "one two"}\n')
+    code, out, err = run(capsys, "plan", "--data", path)
+    assert (code, out) == (1, "") and "this verb reads no other field" in err
+    assert "--field" not in err and err.count("\n") == 1
+    _, _, err = run(capsys, "padding", path, "--field", "boby")
+    assert "choose one with --field" not in err  # the mistake: to ask for what was given

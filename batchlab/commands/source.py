@@ -49,7 +49,7 @@ def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:
             raise ValueError(f"--field and --tokenizer go with your own documents, not {chosen}")
         return LISTS[chosen][0], LISTS[chosen][1]()
     if not tokenizer and _holds_lengths(Path(chosen), field):
-        return Path(chosen).name, _read(chosen, field)
+        return Path(chosen).name, _read(chosen, field, hint=hasattr(args, "field"))
     from batchlab import data
 
     corpus = data.load(chosen, field=field, tokenizer=tokenizer)
@@ -59,12 +59,14 @@ def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:
     return f"{corpus.name} ({counted})", lengths.checked(corpus.lengths)
 
 
-def _read(path: str, field: str | None) -> np.ndarray:
+def _read(path: str, field: str | None, *, hint: bool) -> np.ndarray:
     try:
         return lengths.read(path, field=field)
     except ValueError as error:
-        hint = "" if field or "the fields are" not in str(error) else "; choose one with --field"
-        raise ValueError(f"{error}{hint}") from None
+        if field or "the fields are" not in str(error):
+            raise
+        choose = "choose one with --field" if hint else "this verb reads no other field"
+        raise ValueError(f"{error}; {choose}") from None
 
 
 def _holds_lengths(path: Path, field: str | None) -> bool:
