@@ -48,6 +48,7 @@ def watch(
         for hook in hooks:
             hook.remove()
         one.close()
+    one.warn_if_empty()  # not after a failure: that has its own reason
 
 
 def callback(path: str | Path, *, every: int = 50) -> Any:
@@ -103,6 +104,7 @@ def callback(path: str | Path, *, every: int = 50) -> Any:
         def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             if self.recorder:
                 self.recorder.close()
+                self.recorder.warn_if_empty()
 
     return Listener()
 

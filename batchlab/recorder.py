@@ -14,6 +14,7 @@ Words
 import contextlib
 import time
 import uuid
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,6 +122,16 @@ class Recorder:
         self._hook.remove()
         self._pauses.close()
         self.write()
+
+    def warn_if_empty(self) -> None:
+        """Say that nothing was written, and what is asked for: a missing file says neither."""
+        if self._first:
+            warnings.warn(
+                f"{self.path}: nothing recorded. Optimizer steps seen after a forward pass of the "
+                f"watched model in training mode, with token ids (rows, slots) as input_ids or "
+                f"first argument: {len(self._done)}. At least 2 are needed: the first warms up",
+                stacklevel=4,
+            )
 
     def _forward(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         ids = kwargs.get("input_ids", args[0] if args else None)

@@ -91,6 +91,22 @@ def recorded(path, work, steps=9, loader=None):
     return doctor.diagnose(stepcost.merge(records.read(path)))
 
 
+def test_a_loop_that_shows_no_token_ids_is_told_so_at_its_end(tmp_path):
+    path = tmp_path / "run.jsonl"
+    plain = torch.nn.Linear(8, 8)
+    optimizer = torch.optim.SGD(plain.parameters(), lr=0.1)
+    with (
+        pytest.warns(UserWarning, match=r"nothing recorded.*token ids.*argument: 0\. At least 2"),
+        monitor.watch(plain, optimizer, path) as watch,
+    ):
+        for numbers in watch([torch.ones(4, 8, 8)] * 3):  # vectors, no ids
+            plain(numbers).sum().backward()
+            optimizer.step()
+    assert not path.exists()  # the mistake: to leave only this behind
+    with pytest.raises(KeyError), monitor.watch(plain, optimizer, path):  # fails: no warning
+        raise KeyError("the loop's own reason")
+
+
 def test_work_between_two_steps_is_the_host_and_not_the_input(tmp_path):
     found = recorded(tmp_path / "run.jsonl", lambda *_: time.sleep(0.05))
     assert [cause.name for cause in found.causes][:1] == ["host"]
