@@ -5,8 +5,9 @@
 // The same file serves anywidget in a notebook and the built book, where no kernel runs.
 
 const STYLE = `
-.bl-quiz fieldset { border: 1px solid currentColor; border-radius: 6px; margin: 0 0 1em; padding: .6em 1em; }
-.bl-quiz legend { float: none; font-size: 1em; font-weight: 600; line-height: 1.4; margin: 0; padding: 0 .4em; width: auto; }
+.bl-quiz fieldset { border: 1px solid color-mix(in srgb, currentColor 40%, transparent); border-radius: 6px; margin: 0 0 1em; padding: .6em 1em; }
+.bl-quiz legend { float: left; font-size: 1em; font-weight: 600; line-height: 1.4; margin: 0 0 .3em; padding: 0; width: 100%; }
+.bl-quiz legend + label { clear: both; }
 .bl-quiz label { display: block; padding: .25em 0; cursor: pointer; }
 .bl-quiz input { margin-right: .6em; }
 .bl-quiz input:focus-visible { outline: 2px solid; outline-offset: 2px; }
