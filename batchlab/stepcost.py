@@ -132,12 +132,13 @@ def fit(cells: Iterable[Cell]) -> StepCost:
     At least three different sizes are needed: fewer cannot tell a fixed cost from a cost per slot.
     """
     cells = list(cells)
-    sizes = {(c["micro_batches"] / c["steps"], slots) for c in cells for slots in _slots_of(c)}
+    # More accumulation takes more of the same: it tells no fixed cost from a cost per slot.
+    sizes = {slots * c["steps"] / c["micro_batches"] for c in cells for slots in _slots_of(c)}
     if len(sizes) < 3:
         raise ValueError(
-            f"steps of {len(sizes)} {'size' if len(sizes) == 1 else 'sizes'}; at least 3 are "
-            "needed to tell fixed cost from cost per slot: measure more values of rows, or of "
-            f"accumulation, into the same file{_already_known(cells)}"
+            f"micro-batches of {len(sizes)} {'size' if len(sizes) == 1 else 'sizes'}; at least 3 "
+            "are needed to tell fixed cost from cost per slot: measure more values of rows into "
+            f"the same file{_already_known(cells)}"
         )
     with_recompute = [cell for cell in cells if cell["checkpointing"]]
     contrast = 0 < len(with_recompute) < len(cells)

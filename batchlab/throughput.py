@@ -184,7 +184,7 @@ def _prices(cells: list[Record]) -> StepCost:
 
 
 def _sizes(cells: list[Record]) -> int:
-    return len({(cell["rows"], cell["slots"] / cell["steps"]) for cell in cells})
+    return len({cell["slots"] / cell["micro_batches"] for cell in cells})
 
 
 def _seconds(cell: Record, cost: StepCost) -> float:

@@ -106,7 +106,7 @@ def test_records_that_cannot_be_compared_are_refused_across_files_too(capsys, wr
 
 def test_few_sizes_have_a_table_and_no_knee(capsys, write):
     code, text, _ = run(capsys, write([cell(16, steps=2)]))
-    assert code == 0 and "No knee: steps of 2 sizes; at least 3 are needed" in text
+    assert code == 0 and "No knee: micro-batches of 2 sizes; at least 3 are needed" in text
 
 
 def test_records_of_another_kind_are_named(capsys, write):

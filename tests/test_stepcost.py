@@ -114,11 +114,19 @@ def test_prices_are_never_negative_and_agree_with_scipy():
 
 def test_fewer_than_three_sizes_are_refused_with_what_is_missing():
     whole = [{k: v for k, v in cell(r).items() if not k.startswith("step_s")} for r in (1, 2)]
-    with pytest.raises(ValueError, match=r"steps of 2 sizes; at least 3.* the same file$"):
+    with pytest.raises(ValueError, match=r"micro-batches of 2 sizes; at least 3.* the same file$"):
         stepcost.fit(whole)
     slow = [whole[0] | {"input_seconds": 0.4 * whole[0]["seconds"], "host_seconds": 1e-6}]
     with pytest.raises(ValueError, match=r"of 1 size;.*already, of these steps: input 40 %\)$"):
         stepcost.fit(slow)  # the mistake: silence about what needs no prices
+
+
+def test_more_accumulation_of_one_size_is_no_other_size():
+    whole = {k: v for k, v in cell(4).items() if not k.startswith("step_s")}
+    grown = ("micro_batches", "slots", "real_tokens", "slot_pairs", "real_pairs", "seconds")
+    more = [whole | {key: n * whole[key] for key in grown} for n in (1, 2, 4)]
+    with pytest.raises(ValueError, match="of 1 size; at least 3"):  # the mistake: three sizes
+        stepcost.fit(more)
 
 
 def test_visits_of_a_cell_are_added_and_a_lost_one_stands_aside():
