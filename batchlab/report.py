@@ -128,10 +128,10 @@ def diagnosis_text(diagnosis: Any) -> str:
         if abs(p.seconds) >= 0.0005 * total
     ]
     rows.append(["measured step", units.duration(total), units.share(1.0), ""])
-    head = (
-        f"rows {subject['rows']}, {subject['layout']}: {diagnosis.speedup:.2f} x the useful "
-        f"tokens/s of rows {diagnosis.baseline['rows']}"
-    )
+    head = f"rows {subject['rows']}, {subject['layout']}"
+    if diagnosis.baseline["rows"] != subject["rows"]:
+        rows_before = diagnosis.baseline["rows"]
+        head += f": {diagnosis.speedup:.2f} x the useful tokens/s of rows {rows_before}"
     causes = [
         f"  {cause.name}: {cause.advice}"
         + (f" (predicted gain {100 * cause.gain:.0f} %)" if cause.gain else "")

@@ -39,6 +39,9 @@ def test_a_diagnosis_shows_every_part_and_the_measured_total():
     assert "useful: real tokens" in text and "measured step" in text and "100.0 %" in text
     assert "saturation: only" in text
     assert "Be careful" not in text
+    assert "x the useful tokens/s of rows 1" in text.splitlines()[0]
+    alone = report.diagnosis_text(doctor.diagnose(sweep(full), rows=1))
+    assert alone.splitlines()[0] == "rows 1, padded", "a cell is not compared with itself"
 
 
 def test_a_diagnosis_that_explains_little_says_so():
