@@ -70,6 +70,8 @@ def callback(path: str | Path, *, every: int = 50) -> Any:
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             self.recorder = Recorder(kwargs["model"], path, every=every, source="trainer")
+            if args.bf16 or args.fp16:  # its autocast region lies inside the forward pass
+                self.recorder.precision = "autocast-bfloat16" if args.bf16 else "autocast-float16"
             self.since()
 
         def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:

@@ -48,7 +48,8 @@ class Recorder:
     def __init__(self, model: nn.Module, path: str | Path, *, every: int, source: str) -> None:
         self.model, self.path, self.every, self.source = model, Path(path), every, source
         self.run = uuid.uuid4().hex[:12]
-        self.device = next(model.parameters()).device
+        weight = next(model.parameters())
+        self.device, self.precision = weight.device, _name(weight.dtype)
         self._hook = model.register_forward_pre_hook(self._forward, with_kwargs=True)
         self._environment = records.environment()
         self._pauses = Pauses()
@@ -85,6 +86,11 @@ class Recorder:
 
     def add(self, name: str, seconds: float) -> None:
         self._step.parts[name] += seconds
+
+    def _note_autocast(self) -> None:
+        """Note the precision of an autocast region, if this is one."""
+        if torch.is_autocast_enabled(self.device.type):
+            self.precision = f"autocast-{_name(torch.get_autocast_dtype(self.device.type))}"
 
     def leave_out(self, seconds: float) -> None:
         """Evaluation and saving belong to no step."""
@@ -142,6 +148,7 @@ class Recorder:
             self.add("host", max(0.0, between))
             self._pauses.take()  # what was paused until here is in it
             self._at_work = True
+            self._note_autocast()
         self._step.shapes.append((ids.shape[0], ids.shape[1]))
         self._step.marks.append(_marks(kwargs))
 
@@ -171,7 +178,7 @@ class Recorder:
             "accumulation": len(shapes),
             "data_parallel": 1,
             "checkpointing": recomputes(self.model),
-            "precision": str(next(self.model.parameters()).dtype).removeprefix("torch."),
+            "precision": self.precision,
             "warmup_steps": int(self._first),
             "steps": len(steps),
             "micro_batches": sum(len(step.shapes) for step in steps),
@@ -186,6 +193,10 @@ class Recorder:
             "peak_bytes": _peak_bytes(self.device),
             "environment": {**self._environment, "date": records.now()},
         }
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 COUNTED = ("documents", "real_tokens", "slots", "real_pairs", "slot_pairs")

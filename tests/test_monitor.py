@@ -173,6 +173,22 @@ def test_evaluation_is_no_training_step(tmp_path):
     assert found["micro_batches"] == found["steps"] == 4
 
 
+def test_precision_is_that_of_the_forward_pass(tmp_path):
+    path = tmp_path / "run.jsonl"
+    for autocast in (False, True):
+        small = tiny()
+        optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+        with monitor.watch(small, optimizer, path) as watch:
+            for batch in watch(batches(3, 5)):
+                with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+                    small(**batch).loss.backward()
+                optimizer.step()
+    assert [one["precision"] for one in records.read(path)] == ["float32", "autocast-bfloat16"]
+    assert {one["precision"] for one in train(tmp_path / "b.jsonl", bf16=True)} == {
+        "autocast-bfloat16"
+    }
+
+
 def train(path, **options):
     """Ten steps of a real Trainer on documents of 8, 16 and 24 tokens."""
     from datasets import Dataset
