@@ -18,7 +18,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from batchlab import batches as tensors
-from batchlab import streaming
+from batchlab import packing
 from batchlab.batches import MicroBatch
 
 __all__ = ["Loader", "stream"]
@@ -135,9 +135,9 @@ def stream(
             held[number] = document
             yield len(document["input_ids"] if hasattr(document, "keys") else document)
 
-    packed = streaming.rows_of_stream(lengths(), row_length, buffer=buffer)
+    packed_rows = packing.rows_of_stream(lengths(), row_length, buffer=buffer)
     for at in itertools.count():
-        group = list(itertools.islice(packed, rows))
+        group = list(itertools.islice(packed_rows, rows))
         if not group:
             return
         inside = {number: held.pop(number) for row in group for number in row}

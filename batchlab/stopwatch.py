@@ -16,16 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from batchlab import loop
+from batchlab.model import has_varlen
+from batchlab.timing import Pauses, Spans
 
-__all__ = [
-    "Pauses",
-    "Spans",
-    "Stopwatch",
-    "collect_memory",
-    "count",
-    "has_varlen",
-    "out_of_memory",
-]
+__all__ = ["Stopwatch", "count"]
 
 
 def count(batch: Mapping[str, Tensor], *, varlen: bool) -> dict[str, int]:
@@ -50,65 +44,6 @@ def count(batch: Mapping[str, Tensor], *, varlen: bool) -> dict[str, int]:
         "real_pairs": pairs,
         "slot_pairs": pairs if varlen and "cu_seqlens" in batch else rows * width**2,
     }
-
-
-def has_varlen(model: nn.Module) -> bool:
-    """Whether attention of this model computes pairs inside segments only."""
-    implementation = getattr(getattr(model, "config", None), "_attn_implementation", "") or ""
-    return implementation == "batchlab_varlen" or "flash" in implementation
-
-
-class Pauses:
-    """Seconds for which Python's garbage collector held the process."""
-
-    def __init__(self) -> None:
-        self._seconds = self._began = 0.0
-        gc.callbacks.append(self._heard)
-
-    def _heard(self, phase: str, _: dict[str, int]) -> None:
-        now = time.perf_counter()
-        if phase == "start":
-            self._began = now
-        else:
-            self._seconds += now - self._began
-
-    def take(self) -> float:
-        """Seconds since this was last asked."""
-        seconds, self._seconds = self._seconds, 0.0
-        return seconds
-
-    def close(self) -> None:
-        gc.callbacks.remove(self._heard)
-
-
-class Spans:
-    """Seconds between `begin` and `end`, on the device's own clock, asked for at the end."""
-
-    def __init__(self, *, cuda: bool) -> None:
-        self.cuda = cuda
-        self._begun: list[Any] = []
-        self._ended: list[Any] = []
-
-    def begin(self) -> None:
-        self._begun.append(self._mark())
-
-    def end(self) -> None:
-        self._ended.append(self._mark())
-
-    def take(self) -> list[float]:
-        """Every span since this was last asked; on a GPU the device must be synchronised."""
-        pairs = list(zip(self._begun, self._ended, strict=False))  # a step may have failed
-        self._begun, self._ended = [], []
-        if self.cuda:
-            return [before.elapsed_time(after) / 1000 for before, after in pairs]
-        return [after - before for before, after in pairs]
-
-    def _mark(self) -> Any:
-        if not self.cuda:
-            return time.perf_counter()
-        event = torch.cuda.Event(enable_timing=True)
-        event.record()
-        return event
 
 
 class Stopwatch:
@@ -197,25 +132,3 @@ class Stopwatch:
 
     def _new_retries(self) -> int:
         return torch.cuda.memory_stats().get("num_alloc_retries", 0) - self._retries
-
-
-def out_of_memory(error: Exception) -> bool:
-    """Whether a device, or the allocator of the CPU, had no memory left.
-
-    The allocator of the CPU says so in its own words on each system: "can't allocate memory" on
-    Linux, "not enough memory" on Windows and macOS.
-    """
-    text = str(error).lower()
-    words = ("out of memory", "not enough memory", "allocate memory", "std::bad_alloc")
-    kinds = (
-        MemoryError,
-        *((torch.OutOfMemoryError,) if hasattr(torch, "OutOfMemoryError") else ()),
-    )
-    return isinstance(error, kinds) or any(one in text for one in words)
-
-
-def collect_memory(device: str) -> None:
-    """Give cached blocks back, so that one setting leaves nothing to the next."""
-    gc.collect()
-    if torch.device(device).type == "cuda":
-        torch.cuda.empty_cache()

@@ -9,7 +9,7 @@ is written as soon as it ends; a sweep that was killed goes on with the visits t
 
 Words
     cell    one setting: rows, layout, checkpointing, precision
-    visit   one cell in one round; `stepcost.merge` adds the visits of a cell together
+    visit   one cell in one round; `doctor.prices.merge` adds the visits of a cell together
     layout  padded (documents in order), bucketed (sorted inside the step), packed (padding-free)
 """
 
@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 
 from batchlab import batches, records
+from batchlab.memory.limits import collect_memory, out_of_memory
 from batchlab.model import set_checkpointing
-from batchlab.stopwatch import Stopwatch, collect_memory, out_of_memory
+from batchlab.stopwatch import Stopwatch
 
 __all__ = ["LAYOUTS", "Cell", "grid", "micro_batches_of", "run", "step_groups"]
 

@@ -11,12 +11,14 @@ Words
     spread   (longest - shortest) / median over the repeats
 """
 
+import gc
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["LEAST_REPEATS", "Timing", "timed"]
+__all__ = ["LEAST_REPEATS", "Pauses", "Spans", "Timing", "timed"]
 
 Clock = Callable[[], float]
 
@@ -75,3 +77,58 @@ def _repeat(
         call()
     wait()
     return clock() - begin
+
+
+class Pauses:
+    """Seconds for which Python's garbage collector held the process."""
+
+    def __init__(self) -> None:
+        self._seconds = self._began = 0.0
+        gc.callbacks.append(self._heard)
+
+    def _heard(self, phase: str, _: dict[str, int]) -> None:
+        now = time.perf_counter()
+        if phase == "start":
+            self._began = now
+        else:
+            self._seconds += now - self._began
+
+    def take(self) -> float:
+        """Seconds since this was last asked."""
+        seconds, self._seconds = self._seconds, 0.0
+        return seconds
+
+    def close(self) -> None:
+        gc.callbacks.remove(self._heard)
+
+
+class Spans:
+    """Seconds between `begin` and `end`, on the device's own clock, asked for at the end."""
+
+    def __init__(self, *, cuda: bool) -> None:
+        self.cuda = cuda
+        self._begun: list[Any] = []
+        self._ended: list[Any] = []
+
+    def begin(self) -> None:
+        self._begun.append(self._mark())
+
+    def end(self) -> None:
+        self._ended.append(self._mark())
+
+    def take(self) -> list[float]:
+        """Every span since this was last asked; on a GPU the device must be synchronised."""
+        pairs = list(zip(self._begun, self._ended, strict=False))  # a step may have failed
+        self._begun, self._ended = [], []
+        if self.cuda:
+            return [before.elapsed_time(after) / 1000 for before, after in pairs]
+        return [after - before for before, after in pairs]
+
+    def _mark(self) -> Any:
+        if not self.cuda:
+            return time.perf_counter()
+        import torch
+
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import torch
 
-from batchlab import attention, data, device, records, sweep, trace
+from batchlab import attention, data, records, sweep
+from batchlab.memory import trace
 from batchlab.model import small as small_model
+from batchlab.roofline import device
 
 
 def config(small: bool):

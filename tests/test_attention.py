@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from batchlab import attention, batches, loop
-from batchlab.backends import BACKENDS, Borders
+from batchlab.attention import _varlen
+from batchlab.attention._backends import BACKENDS, Borders
 from tests.attention_theory import exact_and_bound
 from tests.test_batches import DOCUMENTS, ROW_LENGTH, ROWS, each_alone, loss_and_gradient, tiny
 
@@ -133,9 +134,9 @@ def test_under_autocast_the_kernel_gets_one_half_dtype(monkeypatch):
 
 
 def test_rows_that_share_their_positions_restart_together():
-    found = attention._restarts(torch.tensor([[0, 1, 0, 1]]), rows=2, slots=4)
+    found = _varlen._restarts(torch.tensor([[0, 1, 0, 1]]), rows=2, slots=4)
     assert found == (0, 2, 4, 6, 8)
-    each = attention._restarts(torch.tensor([[0, 1, 0, 1], [0, 1, 2, 3]]), rows=2, slots=4)
+    each = _varlen._restarts(torch.tensor([[0, 1, 0, 1], [0, 1, 2, 3]]), rows=2, slots=4)
     assert each == (0, 2, 4, 8)
 
 
@@ -231,10 +232,10 @@ def test_what_the_kernels_do_not_have_is_refused_when_transformers_asks(others, 
     module = SimpleNamespace(config=SimpleNamespace(model_type="llama"), is_causal=True)
     x = torch.ones(1, 2, 3, 8)
     with pytest.raises(ValueError, match=message):
-        attention._as_transformers_calls_it(module, x, x, x, **{"attention_mask": None, **others})
+        _varlen._as_transformers_calls_it(module, x, x, x, **{"attention_mask": None, **others})
     module.config.model_type = "gemma2"
     with pytest.raises(ValueError, match="soft-capped"):
-        attention._as_transformers_calls_it(module, x, x, x, None)
+        _varlen._as_transformers_calls_it(module, x, x, x, None)
 
 
 def test_a_model_that_keeps_the_borders_to_itself_is_refused():

@@ -6,7 +6,7 @@ from torch.nn.utils import parameters_to_vector
 
 from batchlab import batches, loop
 from batchlab.batches import IGNORE, flattened, packed, padded
-from batchlab.families import PACKABLE, require_packable
+from batchlab.model import PACKABLE, require_packable
 
 DOCUMENTS = [[5, 9, 3, 7, 2], [8, 1, 4], [6, 2, 9, 9, 1, 3, 5], [4, 4]]
 ROWS = [[0, 1], [2, 3]]

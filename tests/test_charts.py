@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from batchlab import canvas, doctor, plots, units
+from batchlab import doctor, plots, units
+from batchlab.plots import _canvas as canvas
 from tests.test_doctor import full, sweep, with_side
 from tests.test_stepcost import cell
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batchlab import doctor, packing, padding, records, stepcost
+from batchlab import doctor, packing, padding, records
 from batchlab import lengths as ln
 from batchlab.cli import VERBS, main
-from batchlab.commands import measuring
+from batchlab.cli import _measuring as measuring
+from batchlab.doctor import prices as stepcost
 
 
 def run(capsys, *arguments):
@@ -196,7 +197,7 @@ def test_ctrl_c_says_only_what_was_kept(capsys, monkeypatch):
         raise KeyboardInterrupt
 
     for verb in ("padding", "sweep"):
-        monkeypatch.setattr(f"batchlab.commands.{verb}.run", interrupted)
+        monkeypatch.setattr(f"batchlab.cli.{verb}.run", interrupted)
     assert run(capsys, "padding") == (130, "", "")
     code, out, err = run(capsys, "sweep", "--output", "kept.jsonl")
     assert (code, out) == (130, "")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from batchlab import corpus, data, lengths, padding
+from batchlab import data, lengths, padding
+from batchlab.data import _corpus as corpus
 
 
 @pytest.fixture(scope="module")

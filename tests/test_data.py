@@ -5,6 +5,7 @@ import json
 import pytest
 
 from batchlab import data, model
+from batchlab.data._load import SUFFIXES
 
 ROWS = [{"text": "one two three"}, {"text": "four"}, {"text": "five six"}]
 
@@ -26,7 +27,7 @@ def write(path, rows):
     return path
 
 
-@pytest.mark.parametrize("suffix", data.SUFFIXES)
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_every_format_gives_the_same_documents(tmp_path, suffix):
     found = data.load(write(tmp_path / f"data{suffix}", ROWS))
     assert [found.text(i) for i in range(3)] == ["one two three", "four", "five six"]

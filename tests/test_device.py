@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from batchlab import device, records, roofline
+from batchlab import records, roofline
 from batchlab.memory import ModelShape
+from batchlab.roofline import device
 from batchlab.timing import Timing
 
 ENVIRONMENT = {"date": "2026-11-21", "processor": "an abacus", "device": "an abacus",

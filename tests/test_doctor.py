@@ -3,6 +3,7 @@
 import pytest
 
 from batchlab import doctor
+from batchlab.doctor._diagnosis import SAME
 from tests.test_stepcost import FIXED, PAIR, SLOT, cell
 
 
@@ -142,7 +143,7 @@ def test_a_large_rest_has_a_reason_of_its_own_and_stays():
     assert busy.causes[0].seconds == pytest.approx(1.25 * padding)
 
 
-@pytest.mark.parametrize("key", [*doctor.SAME, "device"])
+@pytest.mark.parametrize("key", [*SAME, "device"])
 def test_records_of_different_runs_are_refused(key):
     cells = sweep()
     other = {"environment": {"device": "cpu", "processor": "other"}} if key == "device" else {}

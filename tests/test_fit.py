@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from batchlab import counter, fit, journal, model, rehearsal, units
+from batchlab import model, units
+from batchlab.memory import _counter as counter
+from batchlab.memory import _journal as journal
+from batchlab.memory import _rehearsal as rehearsal
+from batchlab.memory import fit
 from batchlab.plan import Plan
 
 DOCUMENTS = [list(range(1, n)) for n in (9, 40, 65, 65, 30, 65, 12, 65, 50, 65, 65, 65)]
@@ -199,7 +203,8 @@ def test_every_process_takes_the_answer_of_the_tightest(small, tight, tmp_path):
 UNDER_A_LIMIT = """
 import json, resource, sys
 import torch
-from batchlab import fit, model
+from batchlab import model
+from batchlab.memory import fit
 
 torch.set_num_threads(1)
 small = model.small(2048, layers=2, hidden=64, heads=2)

@@ -1,7 +1,8 @@
 """What the command line prints today, byte for byte: a move of modules may change none of it.
 
 JSON holds every digit of a fit, and the last ones differ between processors: there numbers are
-compared to 1e-9. A number that changes on purpose is written anew with `python -m tests.test_golden`, and the commit
+compared to 1e-9. A number that changes on purpose is written anew with
+`python -m tests.test_golden`, and the commit
 says why it changed.
 """
 

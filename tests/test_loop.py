@@ -11,8 +11,8 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from batchlab.gradients import Gradients
 from batchlab.loop import IGNORE, evaluate, train, train_step
+from batchlab.loop._gradients import Gradients
 
 VOCABULARY = 11
 ROW_TARGETS = [7, 1, 3, 5]  # target tokens per row: ragged, so that means mislead

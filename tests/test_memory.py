@@ -3,7 +3,8 @@
 import pytest
 
 from batchlab import memory, units
-from batchlab.memory import STATES, ModelShape, estimate, largest_rows, layer_bytes_per_token
+from batchlab.memory import STATES, ModelShape, estimate, largest_rows
+from batchlab.memory._formula import layer_bytes_per_token
 from batchlab.plan import Plan
 from tests.test_batches import tiny
 

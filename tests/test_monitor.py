@@ -6,8 +6,9 @@ import time
 import pytest
 import torch
 
-from batchlab import attention, doctor, model, monitor, records, stepcost, stopwatch
+from batchlab import attention, doctor, model, monitor, records, stopwatch
 from batchlab import batches as layouts
+from batchlab.doctor import prices as stepcost
 
 
 def tiny():

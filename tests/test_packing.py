@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from batchlab import lengths as ln
-from batchlab import packing, streaming
+from batchlab import packing
+from batchlab.packing import _stream as streaming
 from batchlab.packing import lower_bound, pack
 
 METHODS = ["best_fit_decreasing", "first_fit_decreasing", "next_fit"]

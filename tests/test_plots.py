@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from batchlab import lengths as ln
-from batchlab import packing, padding, plots, records, throughput
-from batchlab.commands import figures
+from batchlab import packing, padding, plots, records
+from batchlab.doctor import throughput
+from batchlab.report import figures
 
 LENGTHS = [5, 3, 8, 2]
 EVENTS = [("forward", {"weights": 1, "activations": 2}), ("backward", {"weights": 1})]

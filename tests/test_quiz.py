@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from batchlab import dialects
 from batchlab.classroom import quiz
+from batchlab.widgets import _scripted as dialects
 
 ITEMS = [
     {

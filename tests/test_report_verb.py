@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from batchlab import cli, doctor, plots, records, throughput
-from batchlab.commands import figures
-from batchlab.commands import report as verb
+from batchlab import cli, doctor, plots, records
+from batchlab.cli import report as verb
+from batchlab.doctor import throughput
+from batchlab.report import figures
 from tests.test_stepcost import cell
 from tests.test_throughput import at_speed, ended, visits
 

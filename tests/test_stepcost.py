@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from batchlab import stepcost
+from batchlab.doctor import prices as stepcost
 
 FIXED, SLOT, PAIR = 0.030, 20e-6, 5e-9
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from batchlab import attention, model, stepcost, stopwatch, sweep
+from batchlab import attention, model, stopwatch, sweep
+from batchlab.doctor import prices as stepcost
 
 DOCUMENTS = [[1 + (i + j) % 30 for j in range(5 + 7 * i % 40)] for i in range(64)]
 IDENTITY = {

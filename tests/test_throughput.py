@@ -2,7 +2,9 @@
 
 import pytest
 
-from batchlab import doctor, roofline, stepcost, throughput
+from batchlab import doctor, roofline
+from batchlab.doctor import prices as stepcost
+from batchlab.doctor import throughput
 from tests.test_stepcost import FIXED, PAIR, SLOT, cell
 
 ROWS = (1, 2, 4, 8)

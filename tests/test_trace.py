@@ -5,8 +5,9 @@ import functools
 import pytest
 import torch
 
-from batchlab import counter, loop, model, trace
-from batchlab.memory import ModelShape
+from batchlab import loop, model
+from batchlab.memory import ModelShape, trace
+from batchlab.memory import _counter as counter
 
 BF16, FP32 = torch.bfloat16, torch.float32
 CASES = [  # family, layers, hidden, vocabulary, tied, rows, length, options

@@ -10,7 +10,7 @@ is shown.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from batchlab.dialects import Scripted
+from batchlab.widgets import Scripted
 
 __all__ = ["Quiz", "checked", "show"]
 

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from batchlab import device, roofline, timing
+from batchlab import roofline, timing
+from batchlab.roofline import device
 
 pytestmark = pytest.mark.gpu
 

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from batchlab import fit, model, trace
+from batchlab import model
+from batchlab.memory import fit, trace
 
 pytestmark = pytest.mark.gpu
 

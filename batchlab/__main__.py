@@ -1,0 +1,7 @@
+"""`python -m batchlab` is the command `batchlab`."""
+
+import sys
+
+from batchlab.cli import main
+
+sys.exit(main())

@@ -1,0 +1,5 @@
+"""The command line: `batchlab VERB`, a table for people or JSON for machines."""
+
+from batchlab.cli._main import VERBS, main, parser
+
+__all__ = ["VERBS", "main", "parser"]

@@ -1,0 +1,103 @@
+"""The command line: `batchlab VERB`, a table for people or JSON for machines.
+
+    words  ->  a verb in `batchlab/cli`  ->  table, JSON, figure
+
+A verb is a module with a docstring (its help), `arguments(parser)` and `run(args) -> Answer`.
+It exits 0; 2 after a usage error; 1 after bad input, with one clear line.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+import batchlab
+from batchlab.cli._answer import Answer
+
+__all__ = ["VERBS", "main", "parser"]
+
+VERBS = {  # verb: its module in batchlab/cli
+    "padding": "padding",
+    "pack": "pack",
+    "plan": "plan",
+    "memory": "memory",
+    "fit": "fit",
+    "sweep": "sweep",
+    "doctor": "doctor",
+    "report": "report",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """All verbs with their options; loads no heavy library."""
+    top = argparse.ArgumentParser(
+        prog="batchlab",
+        description="What one optimizer step sees, what it costs, and how to fill it.",
+        epilog="Each verb runs on an embedded list of documents; give a file to use your own.",
+    )
+    top.add_argument("--version", action="version", version=f"batchlab {batchlab.__version__}")
+    verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for name, module in VERBS.items():
+        verb = _verb(module)
+        first, _, rest = (verb.__doc__ or "").partition("\n")
+        added = verbs.add_parser(
+            name,
+            help=first.rstrip("."),
+            description=f"{first}\n{rest}".strip(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        verb.arguments(added)
+        added.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    return top
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit code."""
+    args = parser().parse_args(words)
+    try:
+        answer = _verb(VERBS[args.verb]).run(args)
+        _show(answer, args)
+        sys.stdout.flush()
+        return answer.code
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        if kept := getattr(args, "output", None) or getattr(args, "journal", None):
+            print(f"batchlab: stopped; the same command goes on from {kept}", file=sys.stderr)
+        return 130
+    except (ValueError, OSError, ImportError) as error:
+        print(f"batchlab: {_one_line(error)}", file=sys.stderr)
+        return 1
+
+
+def _show(answer: Answer, args: argparse.Namespace) -> None:
+    """Draw first: a figure that cannot be written leaves no half of an answer behind."""
+    if getattr(args, "plot", None):
+        from batchlab import plots
+
+        assert answer.figure, f"{args.verb} offers --plot and has no figure"
+        plots.save(answer.figure(), args.plot)
+        print(f"drawn: {args.plot}", file=sys.stderr)
+    print(json.dumps(answer.data, indent=2, allow_nan=False) if args.json else answer.text)
+
+
+def _verb(module: str) -> ModuleType:
+    return importlib.import_module(f"batchlab.cli.{module}")
+
+
+def _one_line(error: Exception) -> str:
+    """The error in one line; a system error as file and reason."""
+    if isinstance(error, OSError) and error.strerror:
+        name = f"{error.filename}: " if error.filename else ""
+        return f"{name}{error.strerror}"
+    if isinstance(error, ModuleNotFoundError):
+        return f"this needs the package {error.name}: pip install {error.name}"
+    return " ".join(str(error).split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Say where the time of a larger micro-batch went, cause by cause, and what to change.
+
+Without a file it measures the embedded default first (under two minutes on two cores). With a file
+it reads the records of `batchlab sweep`, or those that `monitor` wrote during your own training.
+`--verify` applies the change with the largest gain and prints predicted against achieved.
+"""
+
+import argparse
+import dataclasses
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from batchlab import doctor, records, report
+from batchlab.cli import _measuring as measuring
+from batchlab.cli._answer import Answer, plot_option
+from batchlab.doctor import prices
+
+__all__ = ["arguments", "run"]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Offer the records, the model and data to measure without them, and the proof."""
+    parser.add_argument("records", nargs="?", metavar="RECORDS", help="a .jsonl file of records")
+    measuring.add(parser)
+    parser.add_argument("--precision", metavar="P", help="of the records, or of the measurement")
+    parser.add_argument("--verify", action="store_true", help="apply the change and measure it")
+    plot_option(parser)
+
+
+def run(args: argparse.Namespace) -> Answer:
+    """Diagnose, and verify if asked."""
+    if args.records and args.verify:
+        raise ValueError("--verify measures anew: give it --model and --data, not records")
+    setting = None
+    if args.records:
+        read = records.read(args.records)
+        if not read:
+            raise ValueError(f"{args.records}: its only line was cut off, there is no record in it")
+        visits, torn = _at_precision(list(read), args.precision), read.torn
+    else:
+        from batchlab import sweep
+
+        setting, torn = measuring.prepare(args), ""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "doctor.jsonl"
+            cells = sweep.grid(args.rows, precisions=[args.precision or "float32"])
+            visits = measuring.measure(setting, cells, path, args.documents)
+    found = doctor.diagnose(prices.merge(visits))
+    data = _as_data(found)
+    text = report.diagnosis_text(found)
+    if torn:
+        text += f"\n\nA line of {args.records} was cut off by a kill and is left out."
+    if args.verify and setting is not None:
+        proof = _verify(setting, found, args.documents)
+        data["verified"], text = proof, f"{text}\n\n{_proof_text(proof)}"
+
+    def figure() -> Any:
+        from batchlab import plots
+
+        return plots.lost_time(found)
+
+    return Answer(data, text, figure)
+
+
+def _at_precision(visits: list[dict[str, Any]], precision: str | None) -> list[dict[str, Any]]:
+    if precision is None:
+        return visits
+    there = sorted({str(visit.get("precision")) for visit in visits})
+    if precision not in there:
+        raise ValueError(f"no record at precision {precision!r}; there are {', '.join(there)}")
+    return [visit for visit in visits if visit.get("precision") == precision]
+
+
+def _as_data(found: doctor.Diagnosis) -> dict[str, Any]:
+    return {
+        "rows": found.subject["rows"],
+        "layout": found.subject["layout"],
+        "speedup_over_fewest_rows": found.speedup,
+        "step_seconds": found.step_seconds,
+        "parts": [dataclasses.asdict(part) for part in found.parts],
+        "causes": [{**dataclasses.asdict(c), "change": dict(c.change)} for c in found.causes],
+        "larger_is_right": found.larger_is_right,
+        "fit_relative_error": found.cost.relative_error,
+    }
+
+
+def _verify(
+    setting: measuring.Setting, found: doctor.Diagnosis, documents: int
+) -> dict[str, Any] | None:
+    """Measure the subject and the changed cell in turns, in one run."""
+    from batchlab import sweep
+
+    cause = next((cause for cause in found.causes if cause.change), None)
+    if cause is None:
+        return None
+    names = [field.name for field in dataclasses.fields(sweep.Cell)]
+    before = sweep.Cell(**{name: found.subject[name] for name in names})
+    after = dataclasses.replace(before, **cause.change)
+    documents = math.lcm(documents, after.rows)  # both take the same steps
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "verify.jsonl"
+        visits = measuring.measure(setting, [before, after], path, documents)
+    rates = {
+        (c["rows"], c["layout"], c["checkpointing"]): doctor.useful_rate(c)
+        for c in prices.merge(visits)
+    }
+    achieved = (
+        rates[after.rows, after.layout, after.checkpointing]
+        / rates[before.rows, before.layout, before.checkpointing]
+        - 1
+    )
+    return {
+        "cause": cause.name,
+        "change": dict(cause.change),
+        "predicted_gain": cause.gain,
+        "achieved_gain": achieved,
+    }
+
+
+def _proof_text(proof: dict[str, Any] | None) -> str:
+    if proof is None:
+        return "Verified: no cause here has a change that this command can apply by itself."
+    change = ", ".join(f"{name} = {value}" for name, value in proof["change"].items())
+    return (
+        f"Verified with {change}: predicted gain {100 * proof['predicted_gain']:.0f} %, "
+        f"achieved {100 * proof['achieved_gain']:.0f} %."
+    )

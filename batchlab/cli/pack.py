@@ -1,0 +1,122 @@
+"""Put whole documents into rows of one length, and compare with padding.
+
+The bound is the number of rows that no packing can do without: where it is reached, the packing is
+proven to be the best there is.
+"""
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from batchlab import packing, padding, report, units
+from batchlab.cli import _source as source
+from batchlab.cli._answer import Answer, plot_option
+
+COMPARED_ROWS, WINDOW = 8, 16
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Offer the data, the row and the two policies of packing."""
+    source.add(parser)
+    parser.add_argument(
+        "--row-length", type=int, default=2048, metavar="N", help="slots in a row (default: 2048)"
+    )
+    parser.add_argument("--method", choices=packing.METHODS, default=packing.METHODS[0])
+    parser.add_argument(
+        "--too-long",
+        choices=packing.TOO_LONG,
+        help="documents longer than a row (default: refuse; split in the embedded list)",
+    )
+    plot_option(parser)
+
+
+def run(args: argparse.Namespace) -> Answer:
+    """Pack the documents and count what padding would have cost them."""
+    name, tokens = source.lengths_of(args)
+    embedded = not (args.file or args.data)
+    policy = args.too_long or ("split" if embedded else "refuse")
+    packed = packing.pack(tokens, args.row_length, method=args.method, too_long=policy)
+    pieces = packed.piece_lengths[packed.row_of >= 0]
+    found = {
+        "data": name,
+        "documents": len(tokens),
+        "tokens": int(tokens.sum()),
+        "row_length": packed.row_length,
+        "method": packed.method,
+        "too_long": policy,
+        "row_count": packed.row_count,
+        "lower_bound": packed.lower_bound,
+        "is_optimal": packed.is_optimal,
+        "real_tokens": packed.real_tokens,
+        "slots": packed.slots,
+        "fill": packed.fill,
+        "cut_documents": packed.cut_documents,
+        "cut_tokens": packed.cut_tokens,
+        "dropped_documents": packed.dropped,
+        "padded": _padded(pieces),
+    }
+
+    def figure() -> Any:
+        from batchlab import plots
+
+        return plots.packing_rows(packed)
+
+    return Answer(found, _text(found), figure)
+
+
+def _padded(pieces: np.ndarray) -> dict[str, dict[str, float]]:
+    """The same tokens in padded micro-batches, for comparison."""
+    rows = min(COMPARED_ROWS, len(pieces))
+    orders = {
+        "in_order": padding.in_order(pieces, rows),
+        "windows": padding.in_windows(pieces, rows, window=WINDOW, rng=np.random.default_rng(0)),
+    }
+    measured = {order: padding.measure(pieces, batches) for order, batches in orders.items()}
+    return {
+        order: {"rows": rows, "slots": counted.slots, "waste": counted.waste}
+        for order, counted in measured.items()
+    }
+
+
+def _text(found: dict[str, Any]) -> str:
+    in_order, windows = found["padded"]["in_order"], found["padded"]["windows"]
+    ways = [
+        (f"padded as they come, {in_order['rows']} rows", in_order["slots"], in_order["waste"]),
+        (f"padded, sorted in windows, {windows['rows']} rows", windows["slots"], windows["waste"]),
+        (f"packed into rows of {found['row_length']:,}", found["slots"], 1 - found["fill"]),
+    ]
+    lines = [[way, units.count(slots), units.share(waste)] for way, slots, waste in ways]
+    bound = f"no packing needs fewer than {found['lower_bound']:,}"
+    proof = "proven optimal" if found["is_optimal"] else bound
+    return "\n".join(
+        [
+            f"{found['data']}: {found['documents']:,} documents, {found['tokens']:,} tokens",
+            *_policy(found),
+            "",
+            f"rows    {found['row_count']:,} of {found['row_length']:,} slots, {proof}",
+            f"fill    {100 * found['fill']:.2f} % of the slots hold real tokens",
+            f"bound   {found['lower_bound']:,} rows (Martello and Toth's L2)",
+            f"method  {found['method']}",
+            "",
+            report.table(["way", "slots", "waste"], lines),
+            "",
+            f"Packing computes {in_order['slots'] / found['slots']:.2f} times fewer slots than "
+            "padding as they come.",
+        ]
+    )
+
+
+def _policy(found: dict[str, Any]) -> list[str]:
+    """What was done to documents longer than a row: never silent."""
+    if found["cut_tokens"]:
+        what = f"truncated, {found['cut_tokens']:,} tokens lost"
+    elif found["cut_documents"]:
+        what = "cut into pieces"
+    elif found["dropped_documents"]:
+        what = "dropped"
+    else:
+        return []
+    touched = found["cut_documents"] or found["dropped_documents"]
+    why = "at row ends" if found["method"] == "split" else "longer than a row"
+    return [f"{touched:,} documents {why}: {what}"]

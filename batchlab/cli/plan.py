@@ -1,0 +1,144 @@
+"""Show what one optimizer step sees, and every exact way to split it.
+
+Nothing is rounded: slots that do not divide are refused, with the nearest that do.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from batchlab import packing, padding, plan, report, units
+from batchlab.cli import _source as source
+from batchlab.cli._answer import Answer
+
+MOST_ROWS = 64
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Offer a launch config, or the four factors of a step (or its slots in place of one)."""
+    parser.add_argument(
+        "config",
+        nargs="?",
+        metavar="CONFIG",
+        help="TrainingArguments, DeepSpeed or Megatron settings, .json or .yaml",
+    )
+    parser.add_argument("--devices", type=int, metavar="N", help="of the config, if not in it")
+    parser.add_argument("--rows", type=int, metavar="N", help="per micro-batch (default: 8)")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--accumulation", type=int, metavar="N", help="micro-batches (default: 4)")
+    either.add_argument("--slots", type=int, metavar="N", help="slots per step, instead")
+    parser.add_argument("--data-parallel", type=int, metavar="N", help="replicas (default: 1)")
+    parser.add_argument("--length", type=int, metavar="N", help="slots in a row (default: 2048)")
+    parser.add_argument("--data", metavar="DATA", help="documents that fill the step")
+
+
+def run(args: argparse.Namespace) -> Answer:
+    """Multiply out one step, split it in other ways, and fill it with the documents."""
+    step, described = _step(args)
+    ways = plan.splits(
+        step.slots_per_step,
+        length=step.length,
+        data_parallel=step.data_parallel,
+        most_rows=max(MOST_ROWS, step.rows),
+    )
+    name, tokens = source.lengths_of(args)
+    found = {
+        "config": described,
+        **vars(step),
+        "sequences_per_step": step.sequences_per_step,
+        "slots_per_step": step.slots_per_step,
+        "splits": [{"rows": way.rows, "accumulation": way.accumulation} for way in ways],
+        "data": name,
+        "fill": _fill(tokens, step),
+    }
+    return Answer(found, _text(found))
+
+
+def _step(args: argparse.Namespace) -> tuple[plan.Plan, str | None]:
+    """The step that a config asks for, or the one of the options."""
+    if args.config:
+        for option in ("rows", "accumulation", "slots", "data_parallel"):
+            if getattr(args, option) is not None:
+                word = option.replace("_", "-")
+                raise ValueError(f"--{word} {getattr(args, option)}: the config says that already")
+        launch = plan.from_config(Path(args.config), devices=args.devices, length=args.length)
+        return launch.plan, launch.describe()
+    if args.devices is not None:
+        raise ValueError(f"--devices {args.devices} goes with a config; replicas: --data-parallel")
+    chosen = {
+        name: default if getattr(args, name) is None else getattr(args, name)
+        for name, default in (("rows", 8), ("data_parallel", 1), ("length", 2048))
+    }
+    if args.slots is not None:
+        return plan.for_slots_per_step(args.slots, **chosen), None
+    accumulation = 4 if args.accumulation is None else args.accumulation
+    return plan.Plan(accumulation=accumulation, **chosen), None
+
+
+def _fill(tokens: np.ndarray, step: plan.Plan) -> dict[str, dict[str, float]]:
+    """How full the step is when its rows are packed, and when they are padded."""
+    packed = packing.pack(tokens, step.length, too_long="split")
+    pieces = packed.piece_lengths
+    rows = min(step.rows, len(pieces))
+    waste = padding.expected_waste(pieces, rows)
+    padded_slots = step.sequences_per_step * padding.expected_longest(pieces, rows)
+    return {
+        "packed": {
+            "fill": packed.fill,
+            "slots_per_step": step.slots_per_step,
+            "real_tokens_per_step": step.slots_per_step * packed.fill,
+            "steps_per_epoch": -(-packed.row_count // step.sequences_per_step),
+        },
+        "padded": {
+            "fill": 1 - waste,
+            "slots_per_step": padded_slots,
+            "real_tokens_per_step": padded_slots * (1 - waste),
+            "steps_per_epoch": -(-len(pieces) // step.sequences_per_step),
+        },
+    }
+
+
+def _text(found: dict[str, Any]) -> str:
+    factors = f"{found['rows']} rows x {found['accumulation']} x {found['data_parallel']}"
+    fills = [
+        [
+            f"{way}",
+            units.count(at["slots_per_step"]),
+            units.share(at["fill"]),
+            units.count(at["real_tokens_per_step"]),
+            units.count(at["steps_per_epoch"]),
+        ]
+        for way, at in found["fill"].items()
+    ]
+    ways = [
+        [
+            units.count(way["rows"]),
+            units.count(way["accumulation"]),
+            units.count(way["rows"] * found["length"]),
+            "this plan" if way["rows"] == found["rows"] else "",
+        ]
+        for way in found["splits"]
+    ]
+    return "\n".join(
+        [
+            *([found["config"], ""] if found["config"] else []),
+            "One optimizer step: rows x accumulation x data_parallel",
+            "",
+            f"sequences per step  {found['sequences_per_step']:>12,}   {factors}",
+            f"slots per step      {found['slots_per_step']:>12,}   x {found['length']:,} slots",
+            "",
+            f"Filled with {found['data']}, on average:",
+            "",
+            report.table(
+                ["rows are", "slots a step", "fill", "real tokens", "steps an epoch"], fills
+            ),
+            "",
+            f"The same step, split in other ways (up to {max(MOST_ROWS, found['rows'])} rows):",
+            "",
+            report.table(["rows", "accumulation", "slots at once", ""], ways),
+            "",
+            "Every split takes the same step; it differs in memory and in time.",
+        ]
+    )

@@ -1,0 +1,24 @@
+"""Documents from the embedded corpus, from files, from `datasets`, or from a hub.
+
+nothing, a path, a datasets object or a hub name  ->  Corpus
+"""
+
+from batchlab.data._corpus import DEFAULT_LONGEST
+from batchlab.data._load import (
+    Corpus,
+    embedded,
+    load,
+    records_of,
+    require_vocabulary,
+    tokenizer_from,
+)
+
+__all__ = [
+    "DEFAULT_LONGEST",
+    "Corpus",
+    "embedded",
+    "load",
+    "records_of",
+    "require_vocabulary",
+    "tokenizer_from",
+]

@@ -1,0 +1,249 @@
+"""One optimizer step, taken over as many micro-batches as memory needs.
+
+    model, micro-batches  ->  StepReport
+
+The gradient of a batch is a sum over its target tokens, divided by how many there are. A sum can
+be collected in pieces and so can a count, therefore
+
+    gradient  =  sum of micro-batch gradients / target tokens of the whole step
+
+is exact however the batch is split. Averaging the means of the micro-batches is not: a token in a
+nearly empty micro-batch would outweigh one in a full micro-batch.
+
+How the model is called stands in `_forward`, in what dtype gradients are summed in `_gradients`.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from batchlab.loop._forward import IGNORE, MicroBatch, logits_of, prepare, run, summed_loss
+from batchlab.loop._gradients import Gradients, unchanged
+
+__all__ = [
+    "IGNORE",
+    "MicroBatch",
+    "StepReport",
+    "evaluate",
+    "logits_of",
+    "summed_loss",
+    "train",
+    "train_step",
+]
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What one optimizer step did, as totals over the step (and over processes, if any)."""
+
+    loss_sum: float  # nats
+    target_tokens: int
+    grad_norm: float  # before clipping
+    micro_batches: int
+    slots: int
+    real_tokens: int  # slots that hold no padding
+    skipped: bool = False  # loss or gradient was not finite, so the weights were left alone
+
+    @property
+    def loss(self) -> float:
+        """Nats per target token."""
+        return self.loss_sum / self.target_tokens
+
+    @property
+    def waste(self) -> float:
+        """Padding slots / slots."""
+        return 1 - self.real_tokens / self.slots
+
+    @property
+    def target_share(self) -> float:
+        """Target tokens / slots: what is neither padding, nor a prompt, nor a first token."""
+        return self.target_tokens / self.slots
+
+
+def train_step(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    micro_batches: Iterable[MicroBatch],
+    *,
+    max_grad_norm: float = math.inf,
+    autocast: torch.dtype | None = None,
+    scaler: torch.amp.GradScaler | None = None,
+    accumulate_in: torch.dtype | None = None,
+    non_finite: Literal["skip", "refuse"] = "skip",
+    sum_over_processes: Callable[[Tensor], Tensor] | None = None,
+    on_micro_batch: Callable[[int], None] | None = None,
+) -> StepReport:
+    """Add up the gradients of `micro_batches`, then update the weights once.
+
+    autocast            runs the forward pass in this dtype (torch.bfloat16, torch.float16)
+    scaler              scales an fp16 loss, so that small gradients do not vanish
+    accumulate_in       adds gradients in this dtype, wider than that of the weights: 512 equal bf16
+                        gradients add up to 256 of them in bf16, and to 512 in float32
+    non_finite          a loss or gradient that is not finite leaves the weights alone: "skip"
+                        reports it, "refuse" raises FloatingPointError
+    sum_over_processes  sums a tensor over processes; called once for the counts, once per
+                        gradient and once for the loss: exact, however rows are spread
+    on_micro_batch      is called with the number of each finished micro-batch
+
+    The targets of every micro-batch are counted before the first backward pass, so all of them are
+    held at once: keep them on the CPU. Nothing waits for the device until all are enqueued.
+    """
+    if scaler and (accumulate_in or non_finite == "refuse"):
+        what = "accumulate_in is for bf16 weights" if accumulate_in else 'non_finite="refuse"'
+        raise ValueError(f"{what}: a scaler needs fp32 weights, and finds its scale by skipping")
+    batches = list(micro_batches)
+    if not batches and sum_over_processes is None:
+        raise ValueError("a step needs at least 1 micro-batch, got none")
+    device = next(model.parameters()).device
+    total = sum_over_processes or unchanged
+    inputs = [prepare(model, batch) for batch in batches]
+    counts = _counts(batches, device, sum_over_processes)
+
+    optimizer.zero_grad(set_to_none=True)
+    step_loss = torch.zeros((), device=device, dtype=_widest(device))
+    with Gradients(model, accumulate_in) as gradients:
+        for number, (batch, given) in enumerate(zip(batches, inputs, strict=True)):
+            labels = batch["labels"].to(device, non_blocking=True)
+            loss = summed_loss(run(model, given, autocast=autocast), labels)
+            scaled = loss / counts[0]
+            (scaler.scale(scaled) if scaler else scaled).backward()
+            step_loss += loss.detach()  # stays on the device: no waiting inside the loop
+            if on_micro_batch:
+                on_micro_batch(number)
+    gradients.total(total)
+    if scaler:
+        gradients.hand_over()
+        scaler.unscale_(optimizer)
+    loss_sum, grad_norm, *counted = _read(total(step_loss), gradients.norm(), counts)
+    target_tokens, micro_batch_count, slots, real_tokens = map(int, counted)
+    _require_targets(target_tokens)
+    finite = math.isfinite(loss_sum) and math.isfinite(grad_norm)
+    if finite:
+        gradients.scale_by(min(1.0, max_grad_norm / (grad_norm + 1e-6)))
+        gradients.hand_over()
+        scaler.step(optimizer) if scaler else optimizer.step()
+    elif non_finite == "refuse":
+        raise FloatingPointError(_what_is_not_finite(loss_sum, gradients))
+    if scaler:
+        scaler.update()
+    return StepReport(
+        loss_sum, target_tokens, grad_norm, micro_batch_count, slots, real_tokens, not finite
+    )
+
+
+def train(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    steps: Iterable[Iterable[MicroBatch]],
+    *,
+    schedule: Callable[[int], float] | None = None,
+    evaluation: Callable[[int], None] | None = None,
+    evaluate_every: int = 0,
+    **options: Any,
+) -> list[StepReport]:
+    """Take one optimizer step for each group of micro-batches in `steps`.
+
+    `schedule` gives a factor of the learning rate for each step number, from 0; it advances per
+    optimizer step, never per micro-batch. `evaluation` is called with the number of finished
+    steps, every `evaluate_every` steps. Further options go to `train_step`.
+    """
+    base = [group["lr"] for group in optimizer.param_groups]
+    reports = []
+    for number, micro_batches in enumerate(steps):
+        if schedule:
+            for group, rate in zip(optimizer.param_groups, base, strict=True):
+                group["lr"] = rate * schedule(number)
+        reports.append(train_step(model, optimizer, micro_batches, **options))
+        if evaluation and evaluate_every and len(reports) % evaluate_every == 0:
+            evaluation(len(reports))
+    return reports
+
+
+@torch.no_grad()
+def evaluate(
+    model: nn.Module,
+    micro_batches: Iterable[MicroBatch],
+    *,
+    autocast: torch.dtype | None = None,
+    sum_over_processes: Callable[[Tensor], Tensor] | None = None,
+) -> float:
+    """Loss in nats per target token over all `micro_batches`; dropout is off."""
+    was_training = model.training
+    model.eval()
+    device = next(model.parameters()).device
+    total = sum_over_processes or unchanged
+    loss = torch.zeros((), device=device, dtype=_widest(device))
+    targets = torch.zeros((), device=device, dtype=torch.int64)
+    try:
+        for batch in micro_batches:
+            labels = batch["labels"].to(device, non_blocking=True)
+            loss += summed_loss(logits_of(model, batch, autocast=autocast), labels)
+            targets += _targets(labels)
+    finally:
+        model.train(was_training)
+    loss_sum, count = _read(total(loss), total(targets))
+    if count == 0:
+        raise ValueError("nothing to evaluate: every label is IGNORE")
+    return loss_sum / count
+
+
+def _targets(labels_BT: Tensor) -> Tensor:
+    return (labels_BT[:, 1:] != IGNORE).sum()
+
+
+def _counts(
+    batches: list[MicroBatch],
+    device: torch.device,
+    sum_over_processes: Callable[[Tensor], Tensor] | None,
+) -> Tensor:
+    """Target tokens, micro-batches, slots and real tokens of the step, counted where they are.
+
+    0 targets are refused at once where the CPU knows them, else at the end of the step, where
+    they are read anyway.
+    """
+    counts = torch.zeros(4, dtype=torch.int64)
+    for batch in batches:
+        slots = torch.tensor(batch["input_ids"].numel())
+        each = [_targets(batch["labels"]), torch.tensor(1), slots, _real_tokens(batch, slots)]
+        where = each[0].device
+        stacked = torch.stack([one.to(where, non_blocking=True) for one in each])
+        counts = counts.to(where, non_blocking=True) + stacked
+    if sum_over_processes:
+        counts = sum_over_processes(counts.to(device, non_blocking=True))
+    if counts.device.type == "cpu":
+        _require_targets(int(counts[0]))
+    return counts
+
+
+def _real_tokens(batch: MicroBatch, slots: Tensor) -> Tensor:
+    if "real_tokens" in batch:
+        return batch["real_tokens"]
+    return batch["attention_mask"].sum() if "attention_mask" in batch else slots
+
+
+def _require_targets(count: int) -> None:
+    if count == 0:
+        raise ValueError("nothing to learn: every label of this step is IGNORE")
+
+
+def _widest(device: torch.device) -> torch.dtype:
+    return torch.float32 if device.type == "mps" else torch.float64
+
+
+def _read(*values: Tensor) -> list[float]:
+    """All values in one read: the only wait of a step."""
+    device = values[0].device
+    flat = [value.flatten().to(device, _widest(device)) for value in values]
+    found: list[float] = torch.cat(flat).tolist()
+    return found
+
+
+def _what_is_not_finite(loss_sum: float, gradients: Gradients) -> str:
+    names = gradients.not_finite()
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    where = f"the gradient of {shown}" if names else "no single gradient"
+    return f"the step was refused, weights untouched: loss {loss_sum}, not finite is {where}"

@@ -1,0 +1,13 @@
+"""Where the bytes of training go: parameters, gradients, optimizer, activations, logits.
+
+    model shape, plan, precision, checkpointing  ->  Memory, bytes by category
+
+Doors inside
+    memory.trace   what a step will need, from the real model on fake tensors
+    memory.fit     the most rows that fit, confirmed by trying
+    memory.limits  whether an error says that memory ended
+"""
+
+from batchlab.memory._formula import STATES, Memory, ModelShape, States, estimate, largest_rows
+
+__all__ = ["STATES", "Memory", "ModelShape", "States", "estimate", "largest_rows"]

@@ -1,0 +1,250 @@
+"""Count and time the steps of a running loop, and write them as cell records.
+
+    forward passes, optimizer steps, what the loop waits for  ->  records, one line every few steps
+
+Between the end of one step and the first forward pass of the next the device has nothing to do:
+what of that was not waiting for input is called host. On a GPU each step ends synchronised; no
+tensor is read back before a record is written.
+
+Words
+    part      seconds of a step with a name of their own: input, host, communication, optimizer
+    segment   one document inside a row, where positions restart
+"""
+
+import contextlib
+import time
+import uuid
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from batchlab import records
+from batchlab.model import has_varlen, recomputes
+from batchlab.timing import Pauses, Spans
+
+__all__ = ["PARTS", "Recorder"]
+
+PARTS = ("input", "host", "communication")
+
+
+@dataclass
+class _Step:
+    """What one optimizer step did, while it is under way and after."""
+
+    seconds: float = 0.0
+    parts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
+    shapes: list[tuple[int, int]] = field(default_factory=list)
+    marks: list[Tensor | None] = field(default_factory=list)  # masks or starts, on the device
+
+
+class Recorder:
+    """Hears of forward passes and steps; `monitor` connects it to a loop or to a Trainer."""
+
+    def __init__(self, model: nn.Module, path: str | Path, *, every: int, source: str) -> None:
+        self.model, self.path, self.every, self.source = model, Path(path), every, source
+        self.run = uuid.uuid4().hex[:12]
+        weight = next(model.parameters())
+        self.device, self.precision = weight.device, _name(weight.dtype)
+        self._hook = model.register_forward_pre_hook(self._forward, with_kwargs=True)
+        self._environment = records.environment()
+        self._pauses = Pauses()
+        self._optimizer = Spans(cuda=self.device.type == "cuda")
+        self._done: list[_Step] = []
+        self._first = True  # the first step of a run warms up
+        self._at_work = False
+        self._step, self._began = _Step(), self._now()
+
+    def __call__(self, loader: Iterable[Any]) -> Iterator[Any]:
+        """Pass the loader's batches through, and time how long each is waited for."""
+        batches = iter(loader)
+        while True:
+            try:
+                with self.part("input"):
+                    batch = next(batches)
+            except StopIteration:
+                return
+            yield batch
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Give the seconds spent inside a name: input, host or communication.
+
+        On a GPU the seconds are those of the host: put only what it waits for inside.
+        """
+        if name not in PARTS:
+            raise ValueError(f"unknown part {name!r}; there are {', '.join(PARTS)}")
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(name, time.perf_counter() - begin)
+
+    def add(self, name: str, seconds: float) -> None:
+        self._step.parts[name] += seconds
+
+    def _note_autocast(self) -> None:
+        """Note the precision of an autocast region, if this is one."""
+        if torch.is_autocast_enabled(self.device.type):
+            self.precision = f"autocast-{_name(torch.get_autocast_dtype(self.device.type))}"
+
+    def leave_out(self, seconds: float) -> None:
+        """Evaluation and saving belong to no step."""
+        self._began += seconds
+
+    def optimizer_begins(self) -> None:
+        self._optimizer.begin()
+
+    def optimizer_ended(self) -> None:
+        self._optimizer.end()
+
+    def stepped(self) -> None:
+        """One optimizer step has ended."""
+        now, paused = self._now(), self._pauses.take()
+        if self._step.shapes:
+            self._step.seconds = now - self._began
+            if self.device.type != "cuda":  # there a pause may hide behind the queue
+                self.add("host", paused)
+            self._done.append(self._step)
+        self._step, self._began, self._at_work = _Step(), now, False
+        if len(self._done) > self.every:
+            self.write()
+            self._began = self._now()  # writing belongs to no step
+
+    def write(self) -> None:
+        """Write what was seen since the last record; the first step of a run is left out."""
+        first = int(self._first)
+        steps, optimizer = self._done[first:], self._optimizer.take()[first:]
+        if steps:
+            optimizer_seconds = sum(optimizer) if len(optimizer) == len(steps) else None
+            records.append(self.path, self._record(steps, optimizer_seconds))
+            self._done, self._first = [], False
+
+    def close(self) -> None:
+        self._hook.remove()
+        self._pauses.close()
+        self.write()
+
+    def warn_if_empty(self) -> None:
+        """Say that nothing was written, and what is asked for: a missing file says neither."""
+        if self._first:
+            warnings.warn(
+                f"{self.path}: nothing recorded. Optimizer steps seen after a forward pass of the "
+                f"watched model in training mode, with token ids (rows, slots) as input_ids or "
+                f"first argument: {len(self._done)}. At least 2 are needed: the first warms up",
+                stacklevel=4,
+            )
+
+    def _forward(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        ids = kwargs.get("input_ids", args[0] if args else None)
+        if not self.model.training or not isinstance(ids, Tensor) or ids.ndim != 2:
+            return  # evaluation is no training step
+        if not self._at_work:
+            between = time.perf_counter() - self._began - sum(self._step.parts.values())
+            self.add("host", max(0.0, between))
+            self._pauses.take()  # what was paused until here is in it
+            self._at_work = True
+            self._note_autocast()
+        self._step.shapes.append((ids.shape[0], ids.shape[1]))
+        self._step.marks.append(_marks(kwargs))
+
+    def _now(self) -> float:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return time.perf_counter()
+
+    def _record(self, steps: list[_Step], optimizer_seconds: float | None) -> dict[str, Any]:
+        varlen = has_varlen(self.model)
+        counts = [_counts(step, varlen=varlen) for step in steps]
+        shapes = steps[0].shapes
+        config = getattr(self.model, "config", None)
+        seconds = {f"{name}_seconds": sum(s.parts[name] for s in steps) for name in PARTS}
+        return {
+            "kind": "cell",
+            "source": self.source,
+            "run": self.run,
+            "status": "ok",
+            "error": None,
+            "model_fingerprint": _fingerprint(self.model),
+            "model": {"name": getattr(config, "model_type", type(self.model).__name__)},
+            "data": "unknown",
+            "data_fingerprint": "unknown",
+            "layout": "packed" if any(one["restarts"] for one in counts) else "padded",
+            "rows": shapes[0][0],
+            "accumulation": len(shapes),
+            "data_parallel": 1,
+            "checkpointing": recomputes(self.model),
+            "precision": self.precision,
+            "warmup_steps": int(self._first),
+            "steps": len(steps),
+            "micro_batches": sum(len(step.shapes) for step in steps),
+            "target_tokens": None,
+            **{name: sum(one[name] for one in counts) for name in COUNTED},
+            "seconds": sum(step.seconds for step in steps),
+            "step_seconds": [step.seconds for step in steps],
+            "step_slots": [one["slots"] for one in counts],
+            "step_slot_pairs": [one["slot_pairs"] for one in counts],
+            **seconds,
+            "optimizer_seconds": optimizer_seconds,
+            "peak_bytes": _peak_bytes(self.device),
+            "environment": {**self._environment, "date": records.now()},
+        }
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+COUNTED = ("documents", "real_tokens", "slots", "real_pairs", "slot_pairs")
+
+
+def _marks(inputs: dict[str, Any]) -> Tensor | None:
+    """Tokens of each padded row (B,), or where documents start in packed rows (B, T)."""
+    mask, positions = inputs.get("attention_mask"), inputs.get("position_ids")
+    if isinstance(mask, Tensor) and mask.ndim == 2:
+        return mask.sum(dim=1)
+    if mask is None and isinstance(positions, Tensor) and positions.ndim == 2:
+        return positions == 0
+    return None
+
+
+def _counts(step: _Step, *, varlen: bool) -> dict[str, int]:
+    """Slots, tokens and attention pairs of one step; without marks every slot counts as real."""
+    totals = dict.fromkeys((*COUNTED, "restarts"), 0)
+    for (rows, width), marks in zip(step.shapes, step.marks, strict=True):
+        lengths = _lengths(rows, width, marks)
+        restarts = marks is not None and marks.ndim == 2 and len(lengths) > rows
+        pairs = int((lengths**2).sum())
+        totals["documents"] += len(lengths)
+        totals["real_tokens"] += int(lengths.sum())
+        totals["slots"] += rows * width
+        totals["real_pairs"] += pairs
+        totals["slot_pairs"] += pairs if varlen and restarts else rows * width**2
+        totals["restarts"] += restarts
+    return totals
+
+
+def _lengths(rows: int, width: int, marks: Tensor | None) -> Tensor:
+    """Tokens of each document of a micro-batch."""
+    if marks is None:
+        return torch.full((rows,), width)
+    if marks.ndim == 1:
+        return marks.long().cpu()
+    starts = marks.expand(rows, width).clone()
+    starts[:, 0] = True
+    places = starts.flatten().nonzero().flatten().cpu()
+    return torch.diff(places, append=torch.tensor([rows * width]))
+
+
+def _fingerprint(model: nn.Module) -> str:
+    """Equal for models of equal shape; the weights do not matter to time."""
+    sizes = [tuple(p.shape) for p in model.parameters()]
+    return f"{type(model).__name__}-{sum(p.numel() for p in model.parameters())}-{len(sizes)}"
+
+
+def _peak_bytes(device: torch.device) -> int | None:
+    return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None

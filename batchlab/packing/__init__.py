@@ -1,0 +1,18 @@
+"""Fill rows of a fixed length with whole documents.
+
+lengths  ->  row number of every document  ->  Packing
+"""
+
+from batchlab.packing._pack import METHODS, TOO_LONG, Packing, lower_bound, pack
+from batchlab.packing._stream import load, rows_of_stream, save
+
+__all__ = [
+    "METHODS",
+    "TOO_LONG",
+    "Packing",
+    "load",
+    "lower_bound",
+    "pack",
+    "rows_of_stream",
+    "save",
+]

@@ -1,0 +1,38 @@
+"""Figures of padding, packing, time and memory: readable in grey, with text for who cannot see.
+
+    results  ->  matplotlib Figure with `batchlab_alt`
+
+Every figure takes what other rooms computed and draws it; nothing is computed here that `report`
+could not print.
+"""
+
+from batchlab.plots._canvas import save, show
+from batchlab.plots._memory import memory_stack, timeline
+from batchlab.plots._predicted import predicted_measured
+from batchlab.plots._series import bars, before_after, law, lines, loss_curves, stacked
+from batchlab.plots._slots import overview, packed_rows, packing_rows, rectangle, step_strips
+from batchlab.plots._speed import lost_time, throughput
+from batchlab.plots._waste import lengths_histogram, waste_by_rows
+
+__all__ = [
+    "bars",
+    "before_after",
+    "law",
+    "lengths_histogram",
+    "lines",
+    "loss_curves",
+    "lost_time",
+    "memory_stack",
+    "overview",
+    "packed_rows",
+    "packing_rows",
+    "predicted_measured",
+    "rectangle",
+    "save",
+    "show",
+    "stacked",
+    "step_strips",
+    "throughput",
+    "timeline",
+    "waste_by_rows",
+]

@@ -1,0 +1,27 @@
+"""Text that a person likes to read: aligned tables of what was counted and measured.
+
+    headers, rows  ->  text
+
+A door inside
+    report.figures  which figures the records allow, and where they are written
+"""
+
+from batchlab.report._tables import (
+    cell_table,
+    diagnosis_text,
+    knee_text,
+    padding_rows,
+    peak_table,
+    prediction_table,
+    table,
+)
+
+__all__ = [
+    "cell_table",
+    "diagnosis_text",
+    "knee_text",
+    "padding_rows",
+    "peak_table",
+    "prediction_table",
+    "table",
+]

@@ -1,0 +1,31 @@
+"""FLOPs, bytes and the knee: what a step should cost on a device, before it is measured.
+
+    model shape, tokens, device  ->  FLOPs, arithmetic intensity, saturation, MFU
+
+A door inside
+    roofline.device  the same rates, measured on this machine
+"""
+
+from batchlab.roofline._formula import (
+    CONVENTIONS,
+    DEVICES,
+    Device,
+    flops_per_token,
+    intensity,
+    mfu,
+    rows_to_saturate,
+    tokens_to_saturate,
+    wave_efficiency,
+)
+
+__all__ = [
+    "CONVENTIONS",
+    "DEVICES",
+    "Device",
+    "flops_per_token",
+    "intensity",
+    "mfu",
+    "rows_to_saturate",
+    "tokens_to_saturate",
+    "wave_efficiency",
+]
