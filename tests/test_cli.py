@@ -207,7 +207,7 @@ def test_ctrl_c_says_only_what_was_kept(capsys, monkeypatch):
 def test_a_closed_pipe_is_quiet(tmp_path):
     np.save(tmp_path / "n.npy", ln.gsm8k())
     piped = subprocess.run(
-        f"{sys.executable} -m batchlab.cli padding {tmp_path}/n.npy --json | head -1",
+        f"{sys.executable} -m batchlab padding {tmp_path}/n.npy --json | head -1",
         shell=True,
         capture_output=True,
         text=True,

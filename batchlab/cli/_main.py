@@ -97,7 +97,3 @@ def _one_line(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"this needs the package {error.name}: pip install {error.name}"
     return " ".join(str(error).split())
-
-
-if __name__ == "__main__":
-    sys.exit(main())
