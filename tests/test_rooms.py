@@ -97,18 +97,22 @@ ROOMS = {
     # the command line
     "cli._answer": "||",
     "cli._progress": "|| tqdm",
-    "cli._source": "~data lengths | numpy |",
-    "cli._measuring": "~attention cli._progress ~data ~model ~sweep || torch",
-    "cli.doctor": "cli._answer cli._measuring doctor doctor.prices ~plots records report ~sweep ||",
-    "cli.fit": "cli._answer cli._progress ~data ~memory.fit ~model ~plan report units || torch",
-    "cli.memory": "cli._answer ~memory.trace ~plots report units || torch transformers",
-    "cli.pack": "cli._answer cli._source packing padding ~plots report units | numpy |",
-    "cli.padding": "cli._answer cli._source lengths padding ~plots report units | numpy |",
-    "cli.plan": "cli._answer cli._source packing padding plan report units | numpy |",
-    "cli.report": "cli._answer cli._measuring data doctor.throughput records report "
+    "cli.options": "packing records units || torch",
+    "cli._source": "~data lengths ~model | numpy |",
+    "cli._measuring": "~attention cli._progress cli._source cli.options ~data ~model ~sweep ||",
+    "cli.doctor": "cli._answer cli._measuring cli.options doctor doctor.prices ~plots records "
+    "report ~sweep ||",
+    "cli.fit": "cli._answer cli._progress cli._source cli.options ~data ~memory.fit ~model report "
+    "units ||",
+    "cli.memory": "cli._answer cli.options ~memory.trace ~plots report units || transformers",
+    "cli.pack": "cli._answer cli._source cli.options packing padding ~plots report units | numpy |",
+    "cli.padding": "cli._answer cli._source cli.options lengths padding ~plots report units "
+    "| numpy |",
+    "cli.plan": "cli._answer cli._source cli.options packing padding plan report units | numpy |",
+    "cli.report": "cli._answer cli._measuring cli.options data doctor.throughput records report "
     "report.figures ~sweep units ||",
-    "cli.sweep": "cli._answer cli._measuring doctor.throughput report report.figures ~sweep ||",
-    "cli._main": "cli._answer ~plots ||",  # each verb is imported when its help or it is asked for
+    "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput report ~sweep ||",
+    "cli._main": "cli._answer cli.options ~plots ||",  # each verb is imported when its help or it is asked for
     "cli": "cli._main ||",
     "__main__": "cli ||",
     # the classroom: what runs in a learner's notebook

@@ -14,7 +14,8 @@ from typing import Any
 
 from batchlab import doctor, records, report
 from batchlab.cli import _measuring as measuring
-from batchlab.cli._answer import Answer, plot_option
+from batchlab.cli import options
+from batchlab.cli._answer import Answer
 from batchlab.doctor import prices
 
 __all__ = ["arguments", "run"]
@@ -23,16 +24,25 @@ __all__ = ["arguments", "run"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the records, the model and data to measure without them, and the proof."""
     parser.add_argument("records", nargs="?", metavar="RECORDS", help="a .jsonl file of records")
-    measuring.add(parser)
-    parser.add_argument("--precision", metavar="P", help="of the records, or of the measurement")
-    parser.add_argument("--verify", action="store_true", help="apply the change and measure it")
-    plot_option(parser)
+    options.offer(
+        parser,
+        *measuring.WORDS,
+        "precision",
+        "device",
+        "verify",
+        "figure",
+        several=["rows"],
+        shown={
+            "rows": " ".join(map(str, measuring.ROWS)),
+            "precision": "float32; of records, the one that they have",
+        },
+    )
 
 
 def run(args: argparse.Namespace) -> Answer:
     """Diagnose, and verify if asked."""
-    if args.records and args.verify:
-        raise ValueError("--verify measures anew: give it --model and --data, not records")
+    if args.records:
+        _require_no_measuring(args)
     setting = None
     if args.records:
         read = records.read(args.records)
@@ -42,18 +52,20 @@ def run(args: argparse.Namespace) -> Answer:
     else:
         from batchlab import sweep
 
+        rows, device = args.rows or measuring.ROWS, options.place(args.device)
+        documents = measuring.documents_per_step(rows)
         setting, torn = measuring.prepare(args), ""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "doctor.jsonl"
-            cells = sweep.grid(args.rows, precisions=[args.precision or "float32"])
-            visits = measuring.measure(setting, cells, path, args.documents)
+            cells = sweep.grid(rows, precisions=[args.precision or "float32"])
+            visits = measuring.measure(setting, cells, path, documents, device=device)
     found = doctor.diagnose(prices.merge(visits))
     data = _as_data(found)
     text = report.diagnosis_text(found)
     if torn:
         text += f"\n\nA line of {args.records} was cut off by a kill and is left out."
     if args.verify and setting is not None:
-        proof = _verify(setting, found, args.documents)
+        proof = _verify(setting, found, documents, device)
         data["verified"], text = proof, f"{text}\n\n{_proof_text(proof)}"
 
     def figure() -> Any:
@@ -62,6 +74,12 @@ def run(args: argparse.Namespace) -> Answer:
         return plots.lost_time(found)
 
     return Answer(data, text, figure)
+
+
+def _require_no_measuring(args: argparse.Namespace) -> None:
+    for word in (*measuring.WORDS, "device", "verify"):
+        if getattr(args, word):
+            raise ValueError(f"--{word} measures anew, and {args.records} is measured: give one")
 
 
 def _at_precision(visits: list[dict[str, Any]], precision: str | None) -> list[dict[str, Any]]:
@@ -87,7 +105,7 @@ def _as_data(found: doctor.Diagnosis) -> dict[str, Any]:
 
 
 def _verify(
-    setting: measuring.Setting, found: doctor.Diagnosis, documents: int
+    setting: measuring.Setting, found: doctor.Diagnosis, documents: int, device: str
 ) -> dict[str, Any] | None:
     """Measure the subject and the changed cell in turns, in one run."""
     from batchlab import sweep
@@ -101,7 +119,7 @@ def _verify(
     documents = math.lcm(documents, after.rows)  # both take the same steps
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "verify.jsonl"
-        visits = measuring.measure(setting, [before, after], path, documents)
+        visits = measuring.measure(setting, [before, after], path, documents, device=device)
     rates = {
         (c["rows"], c["layout"], c["checkpointing"]): doctor.useful_rate(c)
         for c in prices.merge(visits)
