@@ -112,7 +112,7 @@ ROOMS = {
     "cli.report": "cli._answer cli._measuring cli.options data doctor.throughput records report "
     "report.figures ~sweep units ||",
     "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput report ~sweep ||",
-    "cli._main": "cli._answer cli.options ~plots ||",  # each verb is imported when its help or it is asked for
+    "cli._main": "cli._answer cli.options ~plots ||",  # a verb is imported when it is asked for
     "cli": "cli._main ||",
     "__main__": "cli ||",
     # the classroom: what runs in a learner's notebook
