@@ -185,6 +185,19 @@ def test_a_hub_name_is_never_looked_up_as_a_file(name):
         check("fit", data=name)
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_step_runs_where_it_was_asked_to_or_on_a_gpu_that_is_here(monkeypatch, there):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    assert options.place(None) == ("cuda" if there else "cpu") and options.place("cpu") == "cpu"
+    if there:
+        assert options.place("cuda") == "cuda"
+        return
+    with pytest.raises(ValueError, match="--device cuda: torch finds no CUDA device here"):
+        options.place("cuda")
+
+
 def test_memory_is_predicted_for_the_device_that_is_named(capsys):
     """A GPU's allocator rounds up and its optimizer works on all tensors at once: more bytes."""
     found = {}
