@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import batchlab
-from batchlab.classroom.copies import Change, changed, copied
+from batchlab.classroom.copies import Change, changed, copied, is_stream
 from batchlab.classroom.showing import shown, worded
 from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 
@@ -110,7 +110,7 @@ def unchanged(*inputs: object, asked: str, try_this: Hints = "work on a copy") -
     >>> with unchanged(lengths, asked="sort the lengths"):
     ...     ordered = sorted(lengths)
     """
-    watched = [value for value in inputs if not isinstance(value, Iterator)]
+    watched = [value for value in inputs if not is_stream(value)]  # a stream is there to be read
     before = copied(watched)
     yield
     for old, value in zip(before, watched, strict=True):

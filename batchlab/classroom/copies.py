@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Change", "changed", "copied"]
+__all__ = ["Change", "changed", "copied", "is_stream"]
 
 ATOMS = {type(None), bool, int, float, complex, str, bytes, type, type(Ellipsis)}
 LISTS = (list, tuple, deque)
@@ -65,7 +65,7 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     elif _is(value, "torch", "Generator"):
         made = type(value)(device=value.device)
         made.set_state(value.get_state())
-    elif isinstance(value, Iterator) and not hasattr(value, "read"):
+    elif is_stream(value):
         made = (copied(item) for item in value)
     else:
         made = _by_deepcopy(value, memo)
@@ -81,6 +81,11 @@ def _by_deepcopy(value: Any, memo: dict[int, Any]) -> Any:
         return value
 
 
+def is_stream(value: object) -> bool:
+    """Whether it is one of Python's own iterators: their items come once, and in order."""
+    return isinstance(value, Iterator) and type(value).__module__ in {"builtins", "itertools"}
+
+
 def changed(before: Any, after: Any, *, drawing: bool = True, where: str = "") -> Change | None:
     """The first place where `after` is no longer `before`; None where they agree. NaN equals NaN.
 
@@ -89,7 +94,7 @@ def changed(before: Any, after: Any, *, drawing: bool = True, where: str = "") -
     >>> changed({"a": [1, 2]}, {"a": [1, 3]})
     Change(where="['a']", before=[1, 2], after=[1, 3])
     """
-    if before is after and type(before) in ATOMS:
+    if is_stream(before) or (before is after and type(before) in ATOMS):
         return None
     if type(before) is not type(after):
         return Change(where, before, after)
