@@ -46,10 +46,10 @@ def copied(work: Callable[[], Any], limit: int = LIMIT_SECONDS) -> Any:
         text = report.read()
     if not text:
         raise RuntimeError(f"an answer of the bank ended its process, or ran for {limit} s")
-    results: Any = json.loads(text)
-    if "error" in results:
-        raise RuntimeError(results["error"])
-    return results["found"]
+    told = json.loads(text)
+    if "error" in told:
+        raise RuntimeError(told["error"])
+    return told["found"]
 
 
 def errors_written() -> str:
