@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from batchlab.blocks import best_fit, distinct, first_fit, next_fit, sorted_order
-from batchlab.lengths import checked
+from batchlab.lengths import checked, extremes
 from batchlab.units import whole
 
 __all__ = ["METHODS", "TOO_LONG", "Packing", "Rows", "lower_bound", "pack"]
@@ -155,7 +155,7 @@ def pack(
         raise ValueError(f"unknown policy {too_long!r}; there are {', '.join(TOO_LONG)}")
     if method == "split":
         return _split_everything(tokens, row_length)
-    if int(tokens.max()) <= row_length:
+    if extremes(tokens)[1] <= row_length:
         row_of, count = _FITS[method](tokens, row_length)
         return Packing(row_length, row_of, count, tokens, method=method)
     return _with_policy(tokens, row_length, method, too_long)
@@ -215,23 +215,32 @@ def _split_everything(tokens: np.ndarray, row_length: int) -> Packing:
     row_count = -(-total // row_length)
     _check_pieces(len(tokens) + row_count, row_length)
     borders = np.arange(row_length, total, row_length)
-    cut = np.searchsorted(ends, borders)  # the document that lies there
-    inside = ends[cut] > borders
-    borders, cut = borders[inside], cut[inside]
-    is_border = np.zeros(len(tokens) + len(cut), dtype=bool)
-    is_border[cut + np.arange(len(cut))] = True  # pieces that end at a border, not with a document
-    stops = np.empty(len(is_border), dtype=np.int64)
-    stops[is_border], stops[~is_border] = borders, ends
-    starts = np.concatenate([[0], stops[:-1]])
-    documents = np.cumsum(~is_border) - ~is_border
+    cut = np.cumsum(np.bincount(ends // row_length))[: len(borders)]  # documents that end before
+    stops = ends[cut]
+    inside = stops > borders  # the document there is cut; else it ends there
+    next_row = cut + np.cumsum(inside) + ~inside  # the piece that begins at each border
+    if not inside.all():
+        borders, cut, stops = borders[inside], cut[inside], stops[inside]
+    rest = next_row[inside]
+    row_of = np.zeros(len(tokens) + len(cut), dtype=np.int32)
+    row_of[next_row] = 1
+    documents = np.ones(len(row_of), dtype=np.int64)
+    documents[rest] = documents[0] = 0
+    np.cumsum(row_of, out=row_of)
+    np.cumsum(documents, out=documents)
+    sizes, starts = tokens[documents], np.zeros(len(row_of), dtype=np.int64)
+    begins = stops - tokens[cut]
+    starts[rest] = borders - begins
+    sizes[rest] = stops - borders  # unless this piece reaches the next border as well
+    sizes[rest - 1] = borders - np.maximum(borders - row_length, begins)
     return Packing(
         row_length,
-        (starts // row_length).astype(np.int32),
+        row_of,
         row_count,
-        stops - starts,
+        sizes,
         documents,
-        starts - (ends - tokens)[documents],
-        cut_documents=int(np.count_nonzero(np.diff(cut, prepend=-1))),
+        starts,
+        cut_documents=len(cut) - int(np.count_nonzero(cut[1:] == cut[:-1])),
         method="split",
     )
 
