@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["Summary", "checked", "embedded", "gsm8k", "lognormal", "read", "summary"]
+from batchlab import units
+
+__all__ = ["Summary", "checked", "embedded", "exact", "extremes", "gsm8k",
+           "lognormal", "no_truth_values", "read", "summary"]  # fmt: skip
+
+FEW = 64  # up to here Python is faster than a call of NumPy
+MOST_DRAWN = 10**8  # documents; their lengths take 0.75 GiB
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,9 @@ def summary(lengths: ArrayLike) -> Summary:
 def checked(lengths: ArrayLike) -> np.ndarray:
     """Return `lengths` as a flat int64 array, or say which value is no length.
 
+    Integers of any width are taken; float, bool and text are not, nor lengths that add up to more
+    than 2**53 tokens: every sum of lengths is exact in 64 bits and in a float.
+
     >>> checked([5, 0, 3])
     Traceback (most recent call last):
         ...
@@ -57,26 +66,68 @@ def checked(lengths: ArrayLike) -> np.ndarray:
     """
     try:
         tokens = np.asarray(lengths)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         raise ValueError("lengths must be a flat list of integers, got lists inside") from None
     if tokens.ndim != 1:
         raise ValueError(f"lengths must be a flat list, got an array of shape {tokens.shape}")
     if tokens.size == 0:
         raise ValueError("lengths are empty: at least one document is needed")
-    if not np.issubdtype(tokens.dtype, np.integer):
+    if tokens.dtype.kind not in "iu":
         raise ValueError(f"lengths must be integers >= 1, got {_first_odd(tokens)}")
-    if tokens.min() < 1:
+    shortest, longest = extremes(tokens)
+    if shortest < 1:
         where = int(np.argmax(tokens < 1))
         raise ValueError(f"lengths must be integers >= 1, got {tokens[where]} at position {where}")
-    return tokens.astype(np.int64, copy=False)
+    if shortest == 1 and isinstance(lengths, list | tuple):
+        no_truth_values(lengths, tokens, "lengths")
+    if longest * len(tokens) > units.MOST and sum(tokens.tolist()) > units.MOST:
+        where = int(np.argmax(tokens))
+        raise ValueError(
+            f"lengths add up to at most {units.MOST:,} tokens; document {where} has {longest:,}"
+        )
+    return tokens if tokens.dtype == np.int64 else tokens.astype(np.int64)
+
+
+def extremes(tokens: np.ndarray) -> tuple[int, int]:
+    """The shortest and the longest of some lengths.
+
+    >>> extremes(np.array([5, 3, 8, 2]))
+    (2, 8)
+    """
+    if len(tokens) <= FEW:
+        few = tokens.tolist()
+        return min(few), max(few)
+    return int(tokens.min()), int(tokens.max())
+
+
+def exact(values: np.ndarray, largest: int) -> np.ndarray:
+    """`values`, as integers of Python if `largest`, computed from them, is beyond 64 bits.
+
+    >>> squares = exact(np.array([2**40]), largest=2**80) ** 2
+    >>> int(squares.sum()) == 2**80
+    True
+    """
+    return values if largest < 2**63 else values.astype(object)
+
+
+def no_truth_values(values: Sequence[Any], numbers: np.ndarray, name: str) -> None:
+    """Refuse True and False, which NumPy reads as 1 and 0 where integers stand beside them."""
+    for where in np.flatnonzero(numbers <= 1).tolist():
+        if isinstance(values[where], bool | np.bool_):
+            raise ValueError(
+                f"{name} must be integers, got {values[where]} (bool) at entry {where}"
+            )
 
 
 def _first_odd(tokens: np.ndarray) -> str:
     for position, value in enumerate(tokens.tolist()):
         if isinstance(value, bool) or not isinstance(value, int):
-            return f"{value!r:.40} ({type(value).__name__}) at position {position}"
+            shown = " ".join(f"{value!r:.40}".split())
+            return f"{shown} ({type(value).__name__}) at position {position}"
         if abs(value) >= 2**63:
-            return f"{value:.3e} at position {position}, more than 64 bits hold"
+            bits = value.bit_length()
+            shown = f"{value:.3e}" if bits < 1000 else f"an integer of {bits:,} bits"
+            return f"{shown} at position {position}, more than 64 bits hold"
     return f"values of type {tokens.dtype}"
 
 
@@ -101,13 +152,11 @@ def lognormal(
     count: int, *, median: float, sigma: float, longest: int, seed: int = 0
 ) -> np.ndarray:
     """Draw long-tailed lengths, clipped to 1..`longest`; `sigma` is that of the logarithm."""
-    if not (count >= 1 and median > 0 and sigma >= 0 and longest >= 1):  # NaN is refused too
-        raise ValueError(
-            f"lognormal lengths need count >= 1, median > 0, sigma >= 0 and longest >= 1, "
-            f"got {count}, {median}, {sigma}, {longest}"
-        )
-    drawn = np.random.default_rng(seed).lognormal(np.log(median), sigma, count)
-    return np.clip(drawn, 1, longest).astype(np.int64)
+    count = units.whole(count, "count", most=MOST_DRAWN)
+    longest = units.whole(longest, "longest", most=units.MOST // count)
+    median, sigma = units.real(median, "median", above=0), units.real(sigma, "sigma", least=0)
+    rng = np.random.default_rng(units.whole(seed, "seed", least=0, most=None))
+    return np.clip(rng.lognormal(np.log(median), sigma, count), 1, longest).astype(np.int64)
 
 
 def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
