@@ -18,7 +18,8 @@ import batchlab
 ROOMS = {
     # module: (modules of batchlab, libraries)
     "units": (set(), set()),
-    "lengths": (set(), {"numpy"}),
+    "reading": (set(), set()),
+    "lengths": ({"reading"}, {"numpy"}),
     "padding": ({"lengths"}, {"numpy"}),
     "blocks": (set(), {"numpy"}),
     "buckets": ({"lengths", "padding"}, {"numpy"}),
@@ -28,7 +29,7 @@ ROOMS = {
     "launch": ({"plan"}, {"yaml"}),
     "memory": ({"plan", "units"}, set()),
     "roofline": ({"memory"}, set()),
-    "records": (set(), set()),
+    "records": ({"reading"}, set()),
     "stepcost": ({"records"}, {"numpy"}),
     "doctor": ({"records", "stepcost"}, set()),
     "throughput": ({"doctor", "records", "roofline", "stepcost"}, set()),
