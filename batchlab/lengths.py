@@ -129,7 +129,7 @@ def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
 
 
 def _from_npy(path: Path, field: str | None) -> np.ndarray:
-    """The array of a .npy file; mapped first, so that a header cannot ask for more than is there."""
+    """The array of a .npy file, mapped first: a header cannot ask for more than is there."""
     try:
         with path.open("rb") as file:
             np.lib.format.read_magic(file)

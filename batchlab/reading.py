@@ -2,7 +2,7 @@
 
     path  ->  text, or lines with their numbers  ->  JSON values
 
-Text is UTF-8; a byte order mark in front is no part of it. Whatever cannot be read is a `ValueError`
+Text is UTF-8; a byte order mark in front is no part of it. What cannot be read is a `ValueError`
 in one line: file, line, what was wrong.
 """
 
@@ -48,10 +48,10 @@ def text_of(path: Path) -> str:
         raise _unreadable(path, error) from None
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file, numbered from 1, one at a time."""
+def lines_of(path: Path, *, newline: str | None = None) -> Iterator[tuple[int, str]]:
+    """The lines of a file, numbered from 1, one at a time; `newline` as `open` takes it."""
     try:
-        with path.open(encoding="utf-8-sig") as lines:
+        with path.open(encoding="utf-8-sig", newline=newline) as lines:
             yield from enumerate(lines, start=1)
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from None
