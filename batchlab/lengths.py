@@ -6,7 +6,7 @@ Words
     length   tokens in one document; an integer of at least 1
 """
 
-import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from batchlab import units
+from batchlab import reading, units
 
 __all__ = ["Summary", "checked", "embedded", "exact", "extremes", "gsm8k",
            "lognormal", "no_truth_values", "read", "summary"]  # fmt: skip
@@ -170,12 +170,7 @@ def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
     readers = {".npy": _from_npy, ".json": _from_json, ".jsonl": _from_jsonl, ".txt": _from_txt}
     if path.suffix not in readers:
         raise ValueError(f"{path}: lengths are read from {', '.join(readers)}")
-    try:
-        lengths = readers[path.suffix](path, field)
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: cannot be read ({error})") from None
+    lengths = readers[path.suffix](path, field)
     try:
         return checked(lengths)
     except ValueError as error:
@@ -183,69 +178,72 @@ def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
 
 
 def _from_npy(path: Path, field: str | None) -> np.ndarray:
+    """The array of a .npy file, mapped first: a header cannot ask for more than is there."""
     try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path}: not a plain .npy array ({error})") from None
+        with path.open("rb") as file:
+            np.lib.format.read_magic(file)
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file") from None
+    except Exception as error:  # whatever NumPy stumbles over, the file is what is wrong
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{path}: not a plain .npy array ({why:.120})") from None
 
 
-def _from_txt(path: Path, field: str | None) -> np.ndarray:
-    return checked(_from_lines(path.read_text(encoding="utf-8-sig"), str(path)))
+def _from_txt(path: Path, field: str | None) -> list[int]:
+    return _from_lines(reading.text_of(path), str(path))
 
 
 def _from_lines(text: str, name: str) -> list[int]:
     """One integer a line; empty lines and lines that begin with # are skipped."""
     found = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         line = line.strip()
         if line and not line.startswith("#"):
-            try:
-                found.append(int(line))
-            except ValueError:
-                raise ValueError(f"{name}, line {number}: {line[:40]!r} is no integer") from None
-            if found[-1] < 1:
-                raise ValueError(f"{name}, line {number}: a length is at least 1, got {line}")
+            if not re.fullmatch(r"[+-]?[0-9]{1,99}", line):
+                raise ValueError(f"{name}, line {number}: {line[:40]!r} is no integer")
+            found.append(_length(int(line), f"{name}, line {number}"))
     if not found:
         raise ValueError(f"{name}: no lengths in it")
     return found
 
 
 def _from_json(path: Path, field: str | None) -> list[int]:
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
+    entries = reading.json_of(path)
     if not isinstance(entries, list):
-        raise ValueError(f"{path}: a JSON list is needed, got {type(entries).__name__}")
-    return [_length_of(e, f"{path}, entry {i}", field) for i, e in enumerate(entries)]
+        raise ValueError(f"{path}: a JSON list is needed, got {reading.shown(entries)}")
+    return [_length_of(e, field, f"{path}, entry {i}") for i, e in enumerate(entries)]
 
 
 def _from_jsonl(path: Path, field: str | None) -> list[int]:
-    found = []
-    with path.open(encoding="utf-8-sig") as lines:  # a byte order mark is no part of JSON
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                try:
-                    entry = json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise ValueError(f"{path}, line {number}: not JSON ({error.msg})") from None
-                found.append(_length_of(entry, f"{path}, line {number}", field))
-    return found
+    return [
+        _length_of(entry, field, f"{path}, line {number}")
+        for number, entry in reading.json_lines(path)
+    ]
 
 
-def _length_of(entry: Any, where: str, field: str | None) -> int:
+def _length_of(entry: Any, field: str | None, where: str) -> int:
+    """A number as it is, or the field of an object: a number, or token ids to be counted."""
     value = entry
     if isinstance(entry, dict):
         names = [field] if field else ["length", "input_ids"]
         name = next((name for name in names if name in entry), None)
         if name is None:
             there = ", ".join(map(str, entry)) or "none"
-            raise ValueError(f"{where}: no field {' or '.join(names)}; the fields are {there}")
+            raise ValueError(f"{where}: no field {' or '.join(names)}; the fields are {there:.200}")
         value = entry[name]
-        if isinstance(value, Sequence) and not isinstance(value, str):
+        if isinstance(value, list):
+            if odd := [token for token in value if type(token) is not int]:
+                raise ValueError(f"{where}: token ids are integers, got {reading.shown(odd[0])}")
             value = len(value)
+    return _length(value, where)
+
+
+def _length(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{where}: a length is an integer, got {value!r:.40}")
+        raise ValueError(f"{where}: a length is an integer, got {reading.shown(value)}")
     if value < 1:
-        raise ValueError(f"{where}: a length is at least 1, got {value}")
+        raise ValueError(f"{where}: a length is at least 1, got {value!s:.40}")
+    if value >= 2**63:
+        raise ValueError(f"{where}: a length of {len(str(value))} digits is more than 64 bits hold")
     return value

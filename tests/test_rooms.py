@@ -27,7 +27,8 @@ ROOMS = {
     "": "||",
     "units": "||",
     # paper: numpy at most
-    "lengths": "units | numpy |",
+    "reading": "||",
+    "lengths": "reading units | numpy |",
     "padding": "lengths units | numpy |",
     "buckets": "lengths padding units | numpy |",
     "packing._fit_rules": "| numpy |",
@@ -41,10 +42,15 @@ ROOMS = {
     "memory": "memory._formula ||",
     "roofline._formula": "memory ||",
     "roofline": "roofline._formula ||",
-    "records._file": "||",
+    "records._file": "reading ||",
     "records": "records._file ||",
     "data._corpus": "| numpy | datasets tokenizers",
-    "data._load": "data._corpus || datasets pyarrow tqdm transformers",
+    "data._tokens": "data._corpus | numpy | transformers",
+    "data._columns": "data._corpus reading | numpy |",
+    "data._files": "reading || pyarrow",
+    "data._documents": "data._columns data._files data._tokens reading | numpy |",
+    "data._load": "data._columns data._corpus data._documents data._files data._tokens || "
+    "datasets tqdm",
     "data": "data._corpus data._load ||",
     # the corridor: torch
     "model": "|| torch transformers",
