@@ -27,11 +27,12 @@ ROOMS = {
     "": "||",
     "units": "||",
     # paper: numpy at most
-    "lengths": "| numpy |",
-    "padding": "lengths | numpy |",
-    "buckets": "lengths padding | numpy |",
+    "reading": "||",
+    "lengths": "reading units | numpy |",
+    "padding": "lengths units | numpy |",
+    "buckets": "lengths padding units | numpy |",
     "packing._fit_rules": "| numpy |",
-    "packing._pack": "lengths packing._fit_rules | numpy |",
+    "packing._pack": "lengths packing._fit_rules units | numpy |",
     "packing._stream": "packing._pack | numpy |",
     "packing": "packing._pack packing._stream ||",
     "plan._plan": "units ||",
@@ -41,10 +42,15 @@ ROOMS = {
     "memory": "memory._formula ||",
     "roofline._formula": "memory ||",
     "roofline": "roofline._formula ||",
-    "records._file": "||",
+    "records._file": "reading ||",
     "records": "records._file ||",
     "data._corpus": "| numpy | datasets tokenizers",
-    "data._load": "data._corpus || datasets pyarrow tqdm transformers",
+    "data._tokens": "data._corpus | numpy | transformers",
+    "data._columns": "data._corpus reading | numpy |",
+    "data._files": "reading || pyarrow",
+    "data._documents": "data._columns data._files data._tokens reading | numpy |",
+    "data._load": "data._columns data._corpus data._documents data._files data._tokens || "
+    "datasets tqdm",
     "data": "data._corpus data._load ||",
     # the corridor: torch
     "model": "|| torch transformers",
@@ -63,7 +69,9 @@ ROOMS = {
     "memory._counter": "| torch |",
     "memory._storages": "| torch |",
     "memory._journal": "records ||",
-    "memory.trace": "loop memory._counter memory._storages ~model units | torch | transformers",
+    "memory._layers": "||",
+    "memory.trace": "loop memory._counter memory._layers memory._storages ~model units | torch | "
+    "transformers",
     "memory._forecast": "memory.trace ||",
     "memory._rehearsal": "loop memory._counter memory.limits memory.trace | torch |",
     "memory.fit": "batches memory._counter memory._forecast memory._journal memory._rehearsal "
@@ -116,12 +124,20 @@ ROOMS = {
     "cli": "cli._main ||",
     "__main__": "cli ||",
     # the classroom: what runs in a learner's notebook
-    "classroom.plain": "| numpy |",
+    "classroom.showing": "| numpy |",
+    "classroom.plain": "classroom.showing | numpy |",
     "classroom.verdict": "classroom.plain ||",
-    "classroom.behaviour": "classroom.plain classroom.verdict ||",
-    "classroom.check": "classroom.behaviour classroom.plain classroom.verdict | numpy |",
+    "classroom.copies": "classroom.showing | numpy |",
+    "classroom.behaviour": "classroom.copies classroom.showing classroom.verdict ||",
+    "classroom.planted": "classroom.behaviour classroom.copies classroom.plain classroom.verdict "
+    "||",
+    "classroom.values": "classroom.plain classroom.showing classroom.verdict | numpy |",
+    "classroom.items": "classroom.plain classroom.showing classroom.values classroom.verdict | "
+    "numpy |",
+    "classroom.check": "classroom.behaviour classroom.items classroom.planted classroom.values "
+    "classroom.verdict | numpy |",
     "classroom.opening": "||",
-    "classroom.predict": "classroom.opening classroom.plain ||",
+    "classroom.predict": "classroom.opening classroom.plain classroom.showing ||",
     "classroom.quiz": "widgets ||",
     "classroom": "classroom.opening ||",
     "classroom.probes._load": "||",
@@ -130,12 +146,16 @@ ROOMS = {
     "classroom.probes.lesson_04": "attention batches loop model | numpy torch |",
     "classroom.probes.lesson_05": "loop | torch |",
     # authoring: what makes lessons
-    "classroom.conventions": "||",
-    "classroom.prose": "||",
-    "classroom.sources": "classroom.conventions classroom.prose || jupytext nbformat nbgrader "
+    "classroom.mine": "classroom.opening classroom.showing ||",
+    "authoring": "||",
+    "authoring.conventions": "||",
+    "authoring.forks": "||",
+    "authoring.prose": "||",
+    "authoring.sources": "authoring.conventions authoring.prose || jupytext nbformat nbgrader "
     "traitlets",
-    "classroom.trial": "classroom.conventions ||",
-    "classroom.matrix": "classroom.trial ||",
+    "authoring.trial": "authoring.conventions authoring.forks ||",
+    "authoring.matrix": "authoring.trial ||",
+    "authoring.seeds": "authoring.forks authoring.trial ~classroom.check ||",
 }
 LIGHT_AT_IMPORT = {"torch", "transformers", "datasets", "matplotlib", "ipywidgets", "anywidget"}
 
