@@ -168,7 +168,7 @@ def test_a_folder_of_texts_says_what_a_document_is(tmp_path):
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     (tmp_path / "b.txt").write_text("three\n\nfour\n")
     message = unreadable(tmp_path)
-    assert "2 .txt: is a document a file, a line or a paragraph? give document= (--doc" in message
+    assert "2 .txt: is a document a file, a line or a paragraph? give document=" in message
     counts = {
         unit: len(data.load(tmp_path, document=unit)) for unit in ("file", "line", "paragraph")
     }

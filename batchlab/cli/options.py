@@ -30,10 +30,11 @@ def whole(text: str) -> int:
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"a whole number of at least 1 is needed, got {text}")
-    return number
+        raise argparse.ArgumentTypeError(f"a whole number is needed, got {text}") from None
+    try:
+        return units.whole(number, "it")
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def gibibytes(text: str) -> int:

@@ -168,7 +168,7 @@ def _rows_of_folder(path: Path, split: str | None, document: str | None) -> Rows
     if texts and document is None:
         raise ValueError(
             f"{path}: {len(texts):,} .txt: is a document a file, a line or a paragraph? give "
-            f"document= (--document)"
+            f"document="
         )
     for shard in shards:
         yield from rows_of_file(shard, document or "paragraph")
