@@ -103,7 +103,7 @@ BAD = {
     "mixed.jsonl": ('{"length": 3}\n{"size": 4}\n', "line 2: no field length or input_ids"),
     "nan.jsonl": ('{"length": NaN}\n', "line 1: a length is an integer, got nan"),
     "latin.txt": (b"12\n\xff\n", "cannot be read"),
-    "shape.json": ('{"length": 3}', "a JSON list is needed, got dict"),
+    "shape.json": ('{"length": 3}', "a JSON list is needed, got {'length': 3} (dict)"),
     "float.jsonl": ('{"length": 2.5}\n', "line 1: a length is an integer, got 2.5"),
     "bad.npy": ("not numpy", "not a plain .npy array"),
     "what.bin": ("x", "documents are read from"),
