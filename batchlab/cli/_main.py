@@ -70,7 +70,7 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        if kept := getattr(args, "output", None) or getattr(args, "journal", None):
+        if kept := getattr(args, "output", None):
             print(f"batchlab: stopped; the same command goes on from {kept}", file=sys.stderr)
         return 130
     except (ValueError, OSError, ImportError) as error:
