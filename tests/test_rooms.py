@@ -33,14 +33,14 @@ ROOMS = {
     "buckets": "lengths padding units | numpy |",
     "packing._fit_rules": "| numpy |",
     "packing._pack": "lengths packing._fit_rules units | numpy |",
-    "packing._stream": "packing._pack | numpy |",
+    "packing._stream": "lengths packing._pack units | numpy |",
     "packing": "packing._pack packing._stream ||",
     "plan._plan": "units ||",
-    "plan._launch": "plan._plan || yaml",
+    "plan._launch": "plan._plan units || yaml",
     "plan": "plan._launch plan._plan ||",
     "memory._formula": "plan units ||",
     "memory": "memory._formula ||",
-    "roofline._formula": "memory ||",
+    "roofline._formula": "memory units ||",
     "roofline": "roofline._formula ||",
     "records._file": "reading ||",
     "records": "records._file ||",
@@ -114,8 +114,8 @@ ROOMS = {
     "units ||",
     "cli.memory": "cli._answer cli.options ~memory.trace ~plots report units || transformers",
     "cli.pack": "cli._answer cli._source cli.options packing padding ~plots report units | numpy |",
-    "cli.padding": "cli._answer cli._source cli.options lengths padding ~plots report units "
-    "| numpy |",
+    "cli.padding": "cli._answer cli._source cli.options lengths padding ~plots report units | "
+    "numpy |",
     "cli.plan": "cli._answer cli._source cli.options packing padding plan report units | numpy |",
     "cli.report": "cli._answer cli._measuring cli.options data doctor.throughput records report "
     "report.figures ~sweep units ||",
