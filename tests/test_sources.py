@@ -139,7 +139,7 @@ FAULTS = [
     ('check.passed("Right: the longest row sets the width.")', "slots([1])", "read as points"),
     ('check.passed("Right: the longest row sets the width.")', 'print("Right.")', "check.passed"),
     ("check.call(slots, [5, 3], asked", "slots([5, 3], asked", "called without check.call(slots"),
-    (":tags: [build, hide-input]", ":tags: [hide-input]", "no answer has the tag `build`"),
+    (":tags: [build, hide-input]", ":tags: [hide-input]", "one answer has the tag `build`"),
     ('mine.keep("02_tiny", slots)', 'mine.keep("03_tiny", slots)', 'calls mine.keep("02_tiny"'),
     (':tags: [quiz, hide-input]\n\nquiz.show([{"question": "3', ":tags: [keep]\n\n(3", "`keep`"),
     ("unit=", "unit=\n" * 12 + "unit=", "no plain Python"),
