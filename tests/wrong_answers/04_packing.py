@@ -287,7 +287,7 @@ def first_fit_decreasing(lengths, row_length):
         ),
         "labels written into the documents": (
             row(("labels += [-100] + tokens[1:]", "tokens[0] = -100\n        labels += tokens")),
-            "work on a copy",
+            "changed",
         ),
         "-100 wherever the token is 0": (
             row(
@@ -712,7 +712,7 @@ def first_fit_decreasing(lengths, row_length):
         "as NumPy has it": "def row_found():\n    return np.int64(4864)",
         "found by a loop": """
 def row_found():
-    for size in sizes:
+    for size in range(3072, 6401, 256):
         p = packing.pack(documents, size, method="next_fit", too_long="split")
         if not p.cut_documents and p.row_count / p.lower_bound <= 1.05:
             return size

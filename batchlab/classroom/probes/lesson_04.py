@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from batchlab import attention, batches, loop, model, packing
+from batchlab import attention, batches, loop, model, packing, widgets
 from batchlab.classroom.probes import attempt
 from batchlab.classroom.probes.attempt import shown
 from batchlab.classroom.probes.lesson_04_collator import (
@@ -33,6 +33,7 @@ from batchlab.classroom.probes.lesson_04_collator import (
 __all__ = [
     "LEAKS",
     "RIGHT",
+    "ROW_LENGTHS",
     "SEPARATE",
     "VOCABULARY",
     "WRONG",
@@ -41,12 +42,16 @@ __all__ = [
     "first_fits",
     "laid",
     "leak",
+    "row_finder",
+    "rows_refused",
     "shown",
     "standing",
     "way",
     "your",
 ]
 
+ROW_LENGTHS = tuple(range(3072, 6401, 256))
+MOST_ROWS = 1.05  # times the bound
 Documents = Sequence[Sequence[int]]
 Way = Callable[[Documents], list[np.ndarray]]
 
@@ -164,6 +169,34 @@ def first_fits(lengths: Sequence[int], row_length: int) -> list[list[int]]:
     return sorted(map(sorted, rows))
 
 
+def rows_refused(lengths: Sequence[int]) -> dict[int, str]:
+    """Why each of ROW_LENGTHS is not the one to find with next fit; the one to find is left out."""
+    why, shorter = {}, False
+    for size in ROW_LENGTHS:
+        found = packing.pack(lengths, size, method="next_fit", too_long="split")
+        if found.cut_documents:
+            why[size] = "it cuts a document"
+        elif found.row_count > MOST_ROWS * found.lower_bound:
+            why[size] = f"there next fit takes more than {MOST_ROWS} times the rows of the bound"
+        elif shorter:
+            why[size] = "it meets the goal, but a shorter row does too"
+        else:
+            shorter = True
+    return why
+
+
+def row_finder(lengths: Sequence[int]) -> widgets.Explorer:
+    """Row length and method, and the goal that `rows_refused` judges."""
+    (best,) = set(ROW_LENGTHS) - set(rows_refused(lengths))
+    return widgets.packing_explorer(
+        lengths,
+        row_lengths=ROW_LENGTHS,
+        goal="Next fit: the shortest row that cuts nothing and takes at most 5 % more rows than "
+        "the bound.",
+        where=lambda found: (found.row_length, found.method) == (best, "next_fit"),
+    )
+
+
 def _pack(lengths: Sequence[int], row_length: int) -> list[list[int]]:
     found = packing.pack(lengths, row_length, method="first_fit_decreasing")
     return [[int(number) for number in row] for row in found.rows]
@@ -187,7 +220,7 @@ def _collate(given: Sequence[Any], row_length: int, pad: int) -> Any:
 
 
 def your(name: str, yours: Callable[..., Any]) -> Callable[..., Any]:
-    """The learner's function of this name where it agrees with the library's, else the library's."""
+    """The learner's function of this name if it agrees with the library's, else the library's."""
     otherwise, case = _PIECES[name]
     return attempt.working(
         name, yours, otherwise, lambda f: _plain(f(*case)) == _plain(otherwise(*case))

@@ -61,7 +61,7 @@ def documents(lengths: Sequence[int], rng: np.random.Generator, pad: int) -> lis
     `pad` also stands inside a document and ends most of them. First tokens are 8, 9, ...; all
     others are below 8.
     """
-    made = []
+    made: list[Document] = []
     for number, length in enumerate(lengths):
         ids = [8 + number, *rng.integers(0, 8, length - 1).tolist()]
         ids[length // 2 : length // 2 + 1] = [pad] if length > 2 else ids[length // 2 :][:1]
@@ -108,7 +108,8 @@ def leak(batch: Batch, given: Sequence[Document], rows: Sequence[Sequence[int]])
     with torch.no_grad():
         before = network()(input_ids=batch["input_ids"], use_cache=False, **options).logits
         for changed in range(max(map(len, rows))):
-            ids, keep = batch["input_ids"].clone(), torch.zeros_like(batch["input_ids"], dtype=bool)
+            ids = batch["input_ids"].clone()
+            keep = torch.zeros_like(ids, dtype=torch.bool)
             for row, numbers in enumerate(rows):
                 ends = np.cumsum([0, *(len(given[number]["input_ids"]) for number in numbers)])
                 keep[row, : ends[-1]] = True
