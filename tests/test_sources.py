@@ -84,8 +84,8 @@ def test_every_answer_of_the_bank_has_its_outcome(built, tmp_path):
     assert not found["right"]["caught_by"]
     assert found["blank"]["caught_by"] == "check-slots"
     table = module("matrix", "02_tiny", "--root", str(built))
-    assert "| `slots` | tokens | slots of [5, 3] |" in table
-    assert "| `slots` | first | hidden inputs: slots of [" in table
+    assert "| `slots` | tokens | `check-slots` | `` asked slots of [5, 3] ``<br>`` got 8" in table
+    assert "| `slots` | first | `check-slots` (hidden inputs) | `` asked slots of [" in table
 
 
 def test_the_matrix_sees_a_bank_that_is_wrong_itself(built, tmp_path):

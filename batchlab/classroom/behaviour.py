@@ -19,17 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import batchlab
-from batchlab.classroom.copies import Change, changed, copied
+from batchlab.classroom.copies import Change, changed, copied, is_stream
 from batchlab.classroom.showing import shown, worded
 from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 
-__all__ = ["call", "complaint", "function", "raises", "unchanged"]
+__all__ = ["call", "complaint", "function", "is_blank", "quietly", "raises", "unchanged"]
 
 LIBRARIES = tuple(
     {str(Path(batchlab.__file__).parent), "<frozen"}
     | {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 )
-IN_PLACE = "a method such as .sort() or .pop() works in place"
 
 
 def call(
@@ -62,7 +61,7 @@ def call(
     if result is None and not none:
         refuse(asked, "nothing (None)", "the function ends without `return`", try_this)
     if change is not None:
-        refuse(asked, _said(change), IN_PLACE, try_this or "work on a copy")
+        refuse(asked, f"{change.where} {change.what}", change.thought, try_this or "work on a copy")
     return result
 
 
@@ -87,7 +86,7 @@ def raises(
     """
     result, error, change = _tried(answer, arguments, {}, asked, try_this)
     if change is not None:
-        refuse(asked, _said(change), IN_PLACE, try_this or "work on a copy")
+        refuse(asked, f"{change.where} {change.what}", change.thought, try_this or "work on a copy")
     if error is None:
         got = f"{shown(result)}; a {kind.__name__} is needed"
         refuse(asked, got, likely or "refuse, never round", try_this)
@@ -110,17 +109,30 @@ def unchanged(*inputs: object, asked: str, try_this: Hints = "work on a copy") -
     >>> with unchanged(lengths, asked="sort the lengths"):
     ...     ordered = sorted(lengths)
     """
-    watched = [value for value in inputs if not isinstance(value, Iterator)]
+    watched = [value for value in inputs if not is_stream(value)]  # a stream is there to be read
     before = copied(watched)
     yield
     for old, value in zip(before, watched, strict=True):
-        if change := changed(old, value):
-            refuse(asked, _said(change), IN_PLACE, try_this)
+        if change := changed(old, value, where="the input"):
+            refuse(asked, f"{change.where} {change.what}", change.thought, try_this)
+
+
+def is_blank(error: BaseException) -> bool:
+    """Whether a stub was run; PyTorch's own NotImplementedError says what is not implemented."""
+    return isinstance(error, NotImplementedError) and not error.args
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep a learner's warnings and stderr from a grader, who gives no points beside them."""
+    with warnings.catch_warnings(), contextlib.redirect_stderr(sys.stdout):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def complaint(error: BaseException) -> str:
     """Type and message of an exception, and the line of the learner's own code that raised it."""
-    message = worded(error)[:160]
+    message = "exit() ends the notebook" if type(error) is SystemExit else worded(error)[:160]
     said = f"{type(error).__name__}: {message}" if message else type(error).__name__
     own = [
         (frame.f_code.co_filename, number, frame.f_globals)
@@ -144,31 +156,28 @@ def _tried(
     result, error, change = None, None, None
     given = copied((arguments, options))
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stderr(sys.stdout):
-            warnings.simplefilter("ignore")
+        with quietly():
             result = answer(*given[0], **given[1])
-    except NotImplementedError:
-        blank = try_this if isinstance(try_this, str) else ""  # a blank uses up no hint
-        refuse(asked, "the cell above still has its blank", "", blank or "write it and run it")
     except (CheckFailed, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as caught:
+        if is_blank(caught):
+            hint = try_this if isinstance(try_this, str) else ""  # a blank uses up no hint
+            refuse(asked, "the cell above still has its blank", "", hint or "write it and run it")
         error = caught
     for number, (old, new) in enumerate(zip(arguments, given[0], strict=True), 1):
-        change = change or changed(old, new, drawing=False, where=f"argument {number}")
+        change = change or changed(old, new, drawing=False, where=_place(number, arguments))
     for name, old in options.items():
         change = change or changed(old, given[1].get(name), drawing=False, where=name)
     return result, error, change
 
 
-def _said(change: Change) -> str:
-    where = "the input" if re.fullmatch(r"(argument \d+)?", change.where) else change.where
-    before, after = (v if isinstance(v, str) else shown(v) for v in (change.before, change.after))
-    return f"{where} changed from {before} to {after}"
+def _place(number: int, arguments: tuple[Any, ...]) -> str:
+    return f"argument {number}" if len(arguments) > 1 else "the input"
 
 
 def _without_separators(text: str) -> str:
-    return re.sub(r"(?<=\d)[,_\u202f\u00a0' ](?=\d{3}(?!\d))", "", text)
+    return re.sub(r"(?<=\d)[,_\u202f\u00a0'](?=\d{3}(?!\d))", "", text)
 
 
 def _stands_in(value: str, message: str) -> bool:

@@ -21,19 +21,25 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Change", "changed", "copied"]
+from batchlab.classroom.showing import item, shown
+
+__all__ = ["Change", "changed", "copied", "is_stream"]
 
 ATOMS = {type(None), bool, int, float, complex, str, bytes, type, type(Ellipsis)}
 LISTS = (list, tuple, deque)
+SHORT = 8  # so many values are shown whole; of more, the first that differs
+IN_PLACE = "a method such as .sort() or .pop() works in place"
+TRAINED = "the weights were trained or overwritten in place"
+SWITCHED = "eval() or train() was called and not taken back"
 
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """The first difference: where it is, and what stood and stands there."""
+    """The first difference: where it is, what it is, and the thought that leads there."""
 
     where: str
-    before: object
-    after: object
+    what: str
+    thought: str = IN_PLACE
 
 
 def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
@@ -65,7 +71,7 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     elif _is(value, "torch", "Generator"):
         made = type(value)(device=value.device)
         made.set_state(value.get_state())
-    elif isinstance(value, Iterator) and not hasattr(value, "read"):
+    elif is_stream(value):
         made = (copied(item) for item in value)
     else:
         made = _by_deepcopy(value, memo)
@@ -81,18 +87,23 @@ def _by_deepcopy(value: Any, memo: dict[int, Any]) -> Any:
         return value
 
 
+def is_stream(value: object) -> bool:
+    """Whether it is one of Python's own iterators: their items come once, and in order."""
+    return isinstance(value, Iterator) and type(value).__module__ in {"builtins", "itertools"}
+
+
 def changed(before: Any, after: Any, *, drawing: bool = True, where: str = "") -> Change | None:
     """The first place where `after` is no longer `before`; None where they agree. NaN equals NaN.
 
     `drawing=False` lets a random generator move on: drawing is what it was handed over for.
 
-    >>> changed({"a": [1, 2]}, {"a": [1, 3]})
-    Change(where="['a']", before=[1, 2], after=[1, 3])
+    >>> changed({"a": [1, 2]}, {"a": [1, 3]}).what
+    'changed from list [1, 2] to list [1, 3]'
     """
-    if before is after and type(before) in ATOMS:
+    if is_stream(before) or (before is after and type(before) in ATOMS):
         return None
     if type(before) is not type(after):
-        return Change(where, before, after)
+        return Change(where, _from_to(before, after))
     if isinstance(before, Mapping):
         return _in_mapping(before, after, drawing, where)
     if isinstance(before, LISTS):
@@ -107,28 +118,34 @@ def changed(before: Any, after: Any, *, drawing: bool = True, where: str = "") -
         return changed(before.state_dict(), after.state_dict(), where=f"{where}.state_dict()")
     if (states := _states(before, after)) is not None:
         moved = drawing and changed(*states)
-        return Change(where, "its state", "another: numbers were drawn") if moved else None
-    return None if _equal(before, after) else Change(where, before, after)
+        return Change(where, "moved on: numbers were drawn from it") if moved else None
+    return _in_values(before, after, where)
+
+
+def _from_to(before: Any, after: Any) -> str:
+    return f"changed from {shown(before)} to {shown(after)}"
 
 
 def _in_mapping(before: Any, after: Any, drawing: bool, where: str) -> Change | None:
     if list(before) != list(after):
-        return Change(where, before, after)
+        return Change(where, f"changed its keys from {shown(list(before))} to {shown(list(after))}")
     for key in before:
-        if found := changed(before[key], after[key], drawing=drawing, where=f"{where}[{key!r}]"):
+        inside = f"{where}[{item(key, 40)}]"
+        if found := changed(before[key], after[key], drawing=drawing, where=inside):
             return found
     return None
 
 
 def _in_list(before: Any, after: Any, drawing: bool, where: str) -> Change | None:
+    whole = max(len(before), len(after)) <= SHORT
     if len(before) != len(after):
-        return Change(where, before, after)
+        counts = f"had {len(before)} items and has {len(after)}"
+        return Change(where, _from_to(before, after) if whole else counts)
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
         if old is new and type(old) in ATOMS:
             continue
         if found := changed(old, new, drawing=drawing, where=f"{where}[{number}]"):
-            small = found.where == f"{where}[{number}]" and type(old) in ATOMS
-            return Change(where, before, after) if small else found
+            return Change(where, _from_to(before, after)) if whole and type(old) in ATOMS else found
     return None
 
 
@@ -136,13 +153,15 @@ def _in_module(before: Any, after: Any, where: str) -> Change | None:
     """Weights, buffers, and the mode of every part; gradients may come and go."""
     for tensors in ("named_parameters", "named_buffers"):
         old, new = dict(getattr(before, tensors)()), dict(getattr(after, tensors)())
-        if found := _in_mapping(old, new, True, f"{where}.{tensors[6:]}"):
-            return found
-    modes = [{name: part.training for name, part in one.named_modules()} for one in (before, after)]
-    for name in modes[0]:
-        if modes[0][name] != modes[1].get(name):
-            words = [f"{'train' if mode.get(name) else 'eval'}()" for mode in modes]
-            return Change(f"{where}.{name or 'training'}", *words)
+        for name in {**old, **new}:
+            if name not in old or name not in new or not _same_tensor(old[name], new[name]):
+                return Change(f"{where}.{name}", "holds other values than before", TRAINED)
+    after_modes = {name: part.training for name, part in after.named_modules()}
+    for name, part in before.named_modules():
+        if (mode := after_modes.get(name)) is not part.training:
+            came, is_now = (f"{'train' if one else 'eval'} mode" for one in (part.training, mode))
+            inside = f"{where}.{name}" if name else where
+            return Change(inside, f"came in {came} and is left in {is_now}", SWITCHED)
     return None
 
 
@@ -159,15 +178,26 @@ def _states(before: Any, after: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def _equal(before: Any, after: Any) -> bool:
-    """Whether two things of one type agree; what cannot be compared is taken as unchanged."""
+def _in_values(before: Any, after: Any, where: str) -> Change | None:
+    """Arrays, tensors, sets and single values; what cannot be compared is taken as unchanged."""
     if _is(before, "torch", "Tensor"):
-        return _same_tensor(before, after)
+        if _same_tensor(before, after):
+            return None
+        if before.numel() > SHORT and before.shape == after.shape and not before.is_sparse:
+            old, new = (one.detach().cpu().flatten().tolist() for one in (before, after))
+            return changed(old, new, where=where)
+        return Change(where, _from_to(before, after))
     if isinstance(before, np.ndarray):
-        return _same_array(before, after)
-    if type(before) in ATOMS or isinstance(before, set | frozenset | bytearray | np.generic):
-        return repr(before) == repr(after) or bool(before == after)  # repr: NaN is itself
-    return True
+        if _same_array(before, after):
+            return None
+        long = before.size > SHORT and before.shape == after.shape
+        if long and (found := changed(before.ravel().tolist(), after.ravel().tolist())):
+            return Change(f"{where}{found.where}", found.what)
+        return Change(where, _from_to(before, after))
+    single = type(before) in ATOMS or isinstance(before, set | frozenset | bytearray | np.generic)
+    if not single or before == after or (before != before and after != after):
+        return None
+    return Change(where, _from_to(before, after))
 
 
 def _same_array(before: np.ndarray, after: np.ndarray) -> bool:

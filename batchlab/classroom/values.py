@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from batchlab.classroom import plain
-from batchlab.classroom.showing import figures, shown
+from batchlab.classroom.showing import figures
 from batchlab.classroom.verdict import Hints, plainly, refuse
 
 __all__ = ["REL", "array", "equal", "near"]
@@ -140,15 +140,13 @@ def _direction(value: float, right: float) -> str:
 def _apart(value: Any, other: Any) -> str:
     """Enough digits of `value` to tell it from `other`."""
     short = figures(value)
-    return short if short != figures(other) or value == other else shown_whole(value)
-
-
-def shown_whole(value: object) -> str:
-    """All digits of a number, unless they are very many."""
+    alike = short == figures(other) or (type(value) is float and float(short) == other)
+    if value == other or not alike:
+        return short
     try:
         text = repr(value)
     except ValueError:  # more digits than Python writes
-        return shown(value)
+        return short
     return text if len(text) <= 60 else f"{text[:28]}...{text[-28:]}"
 
 
