@@ -143,10 +143,14 @@ ROOMS = {
     "classroom.probes._load": "||",
     "classroom.probes": "classroom.probes._load ||",
     "classroom.probes.lesson_03": "batches data loop model padding | numpy torch |",
-    "classroom.probes.lesson_04": "attention batches loop model | numpy torch |",
+    "classroom.probes.attempt": "||",
+    "classroom.probes.lesson_04_collator": "batches model packing | numpy torch |",
+    "classroom.probes.lesson_04": "attention batches classroom.probes.attempt "
+    "classroom.probes.lesson_04_collator loop model packing widgets | numpy torch |",
     "classroom.probes.lesson_05": "loop | torch |",
     # authoring: what makes lessons
     "classroom.mine": "classroom.opening classroom.showing ||",
+    "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
     "authoring": "||",
     "authoring.conventions": "||",
     "authoring.forks": "||",
