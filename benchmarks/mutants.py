@@ -42,7 +42,7 @@ TESTS = {
     "units": ("test_units", "test_strangers"),
     "lengths": ("test_lengths", "test_strangers"),
     "blocks": ("test_packing",),
-    "streaming": ("test_packing",),
+    "streaming": ("test_packing_stream",),
 }
 SWAPS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),

@@ -224,7 +224,7 @@ def test_whatever_a_stranger_calls_lengths_is_answered_or_refused_in_one_line(na
         try:
             TAKING_LENGTHS[name](some)
         except TypeError as error:
-            assert name == "stream" and "not iterable" in str(error)
+            assert name == "stream" and "itera" in str(error)  # as of any loop
         except Exception as error:
             assert refused_in_one_line(error), repr(error)
 
