@@ -83,8 +83,8 @@ def _float(value: object) -> float:
         return math.nan
     try:
         return float(value)
-    except OverflowError:
-        return math.inf
+    except (OverflowError, TypeError):  # 10**400; a span of time, which NumPy calls a number
+        return math.nan
 
 
 def _shown(value: object) -> str:

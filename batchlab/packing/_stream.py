@@ -43,12 +43,12 @@ def _rows(lengths: Iterable[int], row_length: int, buffer: int) -> Iterator[list
     held: list[int] = []  # their tokens
     total = 0
     for number, tokens in enumerate(lengths):
-        if type(tokens) is not int or tokens < 1:
+        if type(tokens) is not int or not 1 <= tokens <= row_length:
             tokens = whole(tokens, f"the length of document {number}")
-        if tokens > row_length:
-            raise ValueError(
-                f"document {number} has {tokens:,} tokens; a row takes 1 to {row_length:,}"
-            )
+            if tokens > row_length:
+                raise ValueError(
+                    f"document {number} has {tokens:,} tokens; a row takes 1 to {row_length:,}"
+                )
         numbers.append(number)
         held.append(tokens)
         total += tokens

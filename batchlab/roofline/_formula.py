@@ -144,8 +144,9 @@ def wave_efficiency(
     rows, columns = whole(rows, "rows"), whole(columns, "columns")
     high, wide = (whole(size, "a side of the tile") for size in tile)
     tiles = -(-rows // high) * -(-columns // wide)
-    waves = -(-tiles // device.multiprocessors)
-    return rows * columns / (waves * device.multiprocessors * high * wide)
+    processors = whole(device.multiprocessors, f"multiprocessors of {device.name}")
+    waves = -(-tiles // processors)
+    return rows * columns / (waves * processors * high * wide)
 
 
 def _layer(inputs: int, outputs: int) -> tuple[int, int]:
