@@ -7,43 +7,23 @@ step nothing waits. On the CPU the clock of the process is read.
 """
 
 import contextlib
+import dataclasses
 import gc
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from batchlab import loop
+from batchlab import counts, loop
+from batchlab.counts import Counts, MicroBatch
 from batchlab.model import has_varlen
 from batchlab.timing import Pauses, Spans
 
-__all__ = ["Stopwatch", "count"]
-
-
-def count(batch: Mapping[str, Tensor], *, varlen: bool) -> dict[str, int]:
-    """Slots, tokens and attention pairs of one micro-batch.
-
-    With `varlen` attention, pairs are computed inside segments only; otherwise in the whole row.
-    """
-    rows, width = batch["input_ids"].shape
-    targets = int((batch["labels"][:, 1:] != loop.IGNORE).sum()) if "labels" in batch else 0
-    if "cu_seqlens" in batch:
-        lengths = batch["cu_seqlens"].diff().long()
-    elif "attention_mask" in batch:
-        lengths = batch["attention_mask"].sum(dim=1)
-    else:
-        lengths = torch.full((rows,), width)
-    pairs = int((lengths**2).sum())
-    return {
-        "documents": len(lengths),
-        "real_tokens": int(batch.get("real_tokens", lengths.sum())),
-        "slots": rows * width,
-        "target_tokens": targets,
-        "real_pairs": pairs,
-        "slot_pairs": pairs if varlen and "cu_seqlens" in batch else rows * width**2,
-    }
+__all__ = ["Stopwatch"]
 
 
 class Stopwatch:
@@ -63,7 +43,7 @@ class Stopwatch:
     def start(self) -> None:
         """Forget everything so far: what came before was warm-up."""
         self.step_seconds: list[float] = []
-        self.counts: list[dict[str, int]] = []
+        self.counts: list[Counts] = []  # of each step
         self.micro_batches = 0
         self.input_seconds = self.host_seconds = 0.0
         self._waited = 0.0
@@ -80,9 +60,9 @@ class Stopwatch:
         yield
         self._waited = time.perf_counter() - begin
 
-    def step(self, micro_batches: Sequence[Mapping[str, Tensor]], **options: Any) -> None:
+    def step(self, micro_batches: Sequence[MicroBatch], **options: Any) -> None:
         """Take one optimizer step and keep its time."""
-        each = [count(batch, varlen=self.varlen) for batch in micro_batches]
+        each = [counts.of(batch, varlen=self.varlen) for batch in micro_batches]
         gc.collect(0)  # a full collection inside one step would be blamed on its setting
         self._pauses.take()
         begin = self._now()
@@ -92,22 +72,19 @@ class Stopwatch:
         self.input_seconds += self._waited
         self._waited = 0.0
         self.micro_batches += len(micro_batches)
-        self.counts.append({key: sum(one[key] for one in each) for key in each[0]})
+        self.counts.append(reduce(add, each))
 
     def totals(self, steps: int, *, warmup_steps: int) -> dict[str, Any]:
         """The figures of a cell record; all are totals over the measured steps."""
         assert steps == len(self.step_seconds), "the warm-up must end with start()"
-        totals: dict[str, Any] = {
-            key: sum(one[key] for one in self.counts) for key in self.counts[0]
-        }
-        return totals | {
+        return dataclasses.asdict(reduce(add, self.counts)) | {
             "steps": steps,
             "warmup_steps": warmup_steps,
             "micro_batches": self.micro_batches,
             "seconds": sum(self.step_seconds),
             "step_seconds": self.step_seconds,
-            "step_slots": [one["slots"] for one in self.counts],
-            "step_slot_pairs": [one["slot_pairs"] for one in self.counts],
+            "step_slots": [one.slots for one in self.counts],
+            "step_slot_pairs": [one.slot_pairs for one in self.counts],
             "input_seconds": self.input_seconds,
             # On a GPU a pause of the host may hide behind the queue: nobody knows what it cost.
             "host_seconds": None if self.cuda else self.host_seconds,

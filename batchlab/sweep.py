@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from batchlab import batches, records
+from batchlab import batches, counts, lengths, records
 from batchlab.memory.limits import collect_memory, out_of_memory
 from batchlab.model import set_checkpointing
 from batchlab.stopwatch import Stopwatch
@@ -80,11 +80,11 @@ def step_groups(
 
 def micro_batches_of(
     documents: Sequence[Any], group: Sequence[int], cell: Cell
-) -> list[batches.MicroBatch]:
+) -> list[counts.MicroBatch]:
     """The micro-batches of one step in the layout of `cell`."""
     numbers = list(group)
     if cell.layout == "bucketed":
-        numbers.sort(key=lambda i: _length(documents, i))
+        numbers.sort(key=lambda number: lengths.of(documents[number]))
     cuts = [numbers[i : i + cell.rows] for i in range(0, len(numbers), cell.rows)]
     if cell.layout == "packed":
         return [batches.flattened(documents, cut) for cut in cuts]
@@ -200,11 +200,6 @@ def _autocast(precision: str) -> Any:
 
     names = {"autocast-bfloat16": torch.bfloat16, "autocast-float16": torch.float16}
     return names.get(precision)
-
-
-def _length(documents: Sequence[Any], number: int) -> int:
-    document = documents[number]
-    return len(document["input_ids"] if isinstance(document, Mapping) else document)
 
 
 def _interleaved(visits: list[tuple[int, Cell]], seed: int) -> Iterator[tuple[int, Cell]]:

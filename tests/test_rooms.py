@@ -26,6 +26,7 @@ HOUSE = Path(batchlab.__file__).parent
 ROOMS = {
     "": "||",
     "units": "||",
+    "counts": "|| torch",  # what a micro-batch holds; a record of it needs no torch
     # paper: numpy at most
     "lengths": "| numpy |",
     "padding": "lengths | numpy |",
@@ -43,20 +44,20 @@ ROOMS = {
     "roofline": "roofline._formula ||",
     "records._file": "||",
     "records": "records._file ||",
-    "data._corpus": "| numpy | datasets tokenizers",
+    "data._corpus": "counts | numpy | datasets tokenizers",
     "data._load": "data._corpus || datasets pyarrow tqdm transformers",
     "data": "data._corpus data._load ||",
     # the corridor: torch
     "model": "|| torch transformers",
     "timing": "|| torch",
     "attention._backends": "| torch | flash_attn",
-    "attention._varlen": "attention._backends model | torch | transformers",
+    "attention._varlen": "attention._backends counts model | torch | transformers",
     "attention": "attention._varlen ||",
-    "batches": "| numpy torch |",
-    "loader": "batches packing | torch |",
-    "loop._forward": "model | torch |",
+    "batches": "counts lengths | numpy torch |",
+    "loader": "batches counts lengths packing | torch |",
+    "loop._forward": "counts model | torch |",
     "loop._gradients": "| torch |",
-    "loop._step": "loop._forward loop._gradients | torch |",
+    "loop._step": "counts loop._forward loop._gradients | torch |",
     "loop": "loop._step ||",
     "roofline.device": "records roofline._formula timing units | torch |",
     "memory.limits": "| torch |",
@@ -66,11 +67,11 @@ ROOMS = {
     "memory.trace": "loop memory._counter memory._storages ~model units | torch | transformers",
     "memory._forecast": "memory.trace ||",
     "memory._rehearsal": "loop memory._counter memory.limits memory.trace | torch |",
-    "memory.fit": "batches memory._counter memory._forecast memory._journal memory._rehearsal "
-    "model plan units | torch |",
-    "stopwatch": "loop model timing | torch |",
-    "sweep": "batches memory.limits model records stopwatch | numpy | torch",
-    "monitor._recorder": "model records timing | torch |",
+    "memory.fit": "batches lengths memory._counter memory._forecast memory._journal "
+    "memory._rehearsal model plan units | torch |",
+    "stopwatch": "counts loop model timing | torch |",
+    "sweep": "batches counts lengths memory.limits model records stopwatch | numpy | torch",
+    "monitor._recorder": "counts model records timing | torch |",
     "monitor._watch": "monitor._recorder | torch | transformers",
     "monitor": "monitor._watch ||",
     # evidence: no torch once it is measured

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from batchlab import attention, model, stopwatch, sweep
+from batchlab import attention, counts, model, stopwatch, sweep
 from batchlab.doctor import prices as stepcost
 
 DOCUMENTS = [[1 + (i + j) % 30 for j in range(5 + 7 * i % 40)] for i in range(64)]
@@ -61,11 +61,9 @@ def test_counts_of_a_micro_batch_by_hand():
         sweep.micro_batches_of([[1] * 5, [1] * 3], [0, 1], sweep.Cell(2, layout))[0]
         for layout in ("padded", "packed")
     )
-    one = stopwatch.count(padded, varlen=False)
-    assert (one["slots"], one["real_tokens"], one["target_tokens"]) == (10, 8, 6)
-    assert (one["slot_pairs"], one["real_pairs"]) == (50, 34)
-    assert stopwatch.count(packed, varlen=True)["slot_pairs"] == 34
-    assert stopwatch.count(packed, varlen=False)["slot_pairs"] == 64, "a mask computes them all"
+    assert counts.of(padded) == counts.Counts(2, 8, 10, 6, 34, 50)
+    assert counts.of(packed, varlen=True).slot_pairs == 34
+    assert counts.of(packed).slot_pairs == 64, "a mask computes them all"
 
 
 def test_a_second_run_repeats_nothing_and_other_data_is_refused(tmp_path):

@@ -8,22 +8,26 @@ tensor is read back before a record is written.
 
 Words
     part      seconds of a step with a name of their own: input, host, communication, optimizer
-    segment   one document inside a row, where positions restart
+    taken     the counts of a micro-batch, still on its device until a record is written
 """
 
 import contextlib
+import dataclasses
 import time
 import uuid
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from batchlab import records
+from batchlab import counts, records
+from batchlab.counts import Counts, MicroBatch, Taken
 from batchlab.model import has_varlen, recomputes
 from batchlab.timing import Pauses, Spans
 
@@ -38,8 +42,7 @@ class _Step:
 
     seconds: float = 0.0
     parts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
-    shapes: list[tuple[int, int]] = field(default_factory=list)
-    marks: list[Tensor | None] = field(default_factory=list)  # masks or starts, on the device
+    taken: list[Taken] = field(default_factory=list)
 
 
 class Recorder:
@@ -105,7 +108,7 @@ class Recorder:
     def stepped(self) -> None:
         """One optimizer step has ended."""
         now, paused = self._now(), self._pauses.take()
-        if self._step.shapes:
+        if self._step.taken:
             self._step.seconds = now - self._began
             if self.device.type != "cuda":  # there a pause may hide behind the queue
                 self.add("host", paused)
@@ -140,8 +143,8 @@ class Recorder:
             )
 
     def _forward(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        ids = kwargs.get("input_ids", args[0] if args else None)
-        if not self.model.training or not isinstance(ids, Tensor) or ids.ndim != 2:
+        batch = _seen(args, kwargs) if self.model.training else None
+        if batch is None:
             return  # evaluation is no training step
         if not self._at_work:
             between = time.perf_counter() - self._began - sum(self._step.parts.values())
@@ -149,8 +152,7 @@ class Recorder:
             self._pauses.take()  # what was paused until here is in it
             self._at_work = True
             self._note_autocast()
-        self._step.shapes.append((ids.shape[0], ids.shape[1]))
-        self._step.marks.append(_marks(kwargs))
+        self._step.taken.append(counts.take(batch))
 
     def _now(self) -> float:
         if self.device.type == "cuda":
@@ -158,9 +160,9 @@ class Recorder:
         return time.perf_counter()
 
     def _record(self, steps: list[_Step], optimizer_seconds: float | None) -> dict[str, Any]:
-        varlen = has_varlen(self.model)
-        counts = [_counts(step, varlen=varlen) for step in steps]
-        shapes = steps[0].shapes
+        each = [_counts(step, varlen=has_varlen(self.model)) for step in steps]
+        rows = sum(one.rows for step in steps for one in step.taken)
+        total = reduce(add, each)
         config = getattr(self.model, "config", None)
         seconds = {f"{name}_seconds": sum(s.parts[name] for s in steps) for name in PARTS}
         return {
@@ -173,21 +175,20 @@ class Recorder:
             "model": {"name": getattr(config, "model_type", type(self.model).__name__)},
             "data": "unknown",
             "data_fingerprint": "unknown",
-            "layout": "packed" if any(one["restarts"] for one in counts) else "padded",
-            "rows": shapes[0][0],
-            "accumulation": len(shapes),
+            "layout": "packed" if (total.documents or 0) > rows else "padded",
+            "rows": steps[0].taken[0].rows,
+            "accumulation": len(steps[0].taken),
             "data_parallel": 1,
             "checkpointing": recomputes(self.model),
             "precision": self.precision,
             "warmup_steps": int(self._first),
             "steps": len(steps),
-            "micro_batches": sum(len(step.shapes) for step in steps),
-            "target_tokens": None,
-            **{name: sum(one[name] for one in counts) for name in COUNTED},
+            "micro_batches": sum(len(step.taken) for step in steps),
+            **dataclasses.asdict(total),
             "seconds": sum(step.seconds for step in steps),
             "step_seconds": [step.seconds for step in steps],
-            "step_slots": [one["slots"] for one in counts],
-            "step_slot_pairs": [one["slot_pairs"] for one in counts],
+            "step_slots": [one.slots for one in each],
+            "step_slot_pairs": [one.slot_pairs for one in each],
             **seconds,
             "optimizer_seconds": optimizer_seconds,
             "peak_bytes": _peak_bytes(self.device),
@@ -199,45 +200,20 @@ def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-COUNTED = ("documents", "real_tokens", "slots", "real_pairs", "slot_pairs")
+def _seen(args: tuple[Any, ...], kwargs: dict[str, Any]) -> MicroBatch | None:
+    """The micro-batch behind a call of the model: shown by its loop, else its own arguments."""
+    given = {**({"input_ids": args[0]} if args else {}), **kwargs}
+    ids = given.get("input_ids")
+    if not isinstance(ids, Tensor) or ids.ndim != 2:
+        return None
+    names = ("input_ids", "position_ids", "attention_mask", "labels")
+    return counts.shown() or {
+        name: given[name] for name in names if isinstance(given.get(name), Tensor)
+    }
 
 
-def _marks(inputs: dict[str, Any]) -> Tensor | None:
-    """Tokens of each padded row (B,), or where documents start in packed rows (B, T)."""
-    mask, positions = inputs.get("attention_mask"), inputs.get("position_ids")
-    if isinstance(mask, Tensor) and mask.ndim == 2:
-        return mask.sum(dim=1)
-    if mask is None and isinstance(positions, Tensor) and positions.ndim == 2:
-        return positions == 0
-    return None
-
-
-def _counts(step: _Step, *, varlen: bool) -> dict[str, int]:
-    """Slots, tokens and attention pairs of one step; without marks every slot counts as real."""
-    totals = dict.fromkeys((*COUNTED, "restarts"), 0)
-    for (rows, width), marks in zip(step.shapes, step.marks, strict=True):
-        lengths = _lengths(rows, width, marks)
-        restarts = marks is not None and marks.ndim == 2 and len(lengths) > rows
-        pairs = int((lengths**2).sum())
-        totals["documents"] += len(lengths)
-        totals["real_tokens"] += int(lengths.sum())
-        totals["slots"] += rows * width
-        totals["real_pairs"] += pairs
-        totals["slot_pairs"] += pairs if varlen and restarts else rows * width**2
-        totals["restarts"] += restarts
-    return totals
-
-
-def _lengths(rows: int, width: int, marks: Tensor | None) -> Tensor:
-    """Tokens of each document of a micro-batch."""
-    if marks is None:
-        return torch.full((rows,), width)
-    if marks.ndim == 1:
-        return marks.long().cpu()
-    starts = marks.expand(rows, width).clone()
-    starts[:, 0] = True
-    places = starts.flatten().nonzero().flatten().cpu()
-    return torch.diff(places, append=torch.tensor([rows * width]))
+def _counts(step: _Step, *, varlen: bool) -> Counts:
+    return reduce(add, (one.read(varlen=varlen) for one in step.taken))
 
 
 def _fingerprint(model: nn.Module) -> str:
