@@ -7,7 +7,6 @@ step nothing waits. On the CPU the clock of the process is read.
 """
 
 import contextlib
-import dataclasses
 import gc
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from torch import nn
 from batchlab import counts, loop
 from batchlab.counts import Counts, MicroBatch
 from batchlab.model import has_varlen
+from batchlab.records import Cell, Parts
 from batchlab.timing import Pauses, Spans
 
 __all__ = ["Stopwatch"]
@@ -51,7 +51,7 @@ class Stopwatch:
         if self.cuda:
             torch.cuda.synchronize()
             torch.cuda.reset_peak_memory_stats()
-            self._retries = torch.cuda.memory_stats().get("num_alloc_retries", 0)
+            self._retries: int = torch.cuda.memory_stats().get("num_alloc_retries", 0)
 
     @contextlib.contextmanager
     def input(self) -> Iterator[None]:
@@ -74,28 +74,28 @@ class Stopwatch:
         self.micro_batches += len(micro_batches)
         self.counts.append(reduce(add, each))
 
-    def totals(self, steps: int, *, warmup_steps: int) -> dict[str, Any]:
-        """The figures of a cell record; all are totals over the measured steps."""
-        assert steps == len(self.step_seconds), "the warm-up must end with start()"
-        return dataclasses.asdict(reduce(add, self.counts)) | {
-            "steps": steps,
-            "warmup_steps": warmup_steps,
-            "micro_batches": self.micro_batches,
-            "seconds": sum(self.step_seconds),
-            "step_seconds": self.step_seconds,
-            "step_slots": [one.slots for one in self.counts],
-            "step_slot_pairs": [one.slot_pairs for one in self.counts],
-            "input_seconds": self.input_seconds,
-            # On a GPU a pause of the host may hide behind the queue: nobody knows what it cost.
-            "host_seconds": None if self.cuda else self.host_seconds,
-            "optimizer_seconds": sum(self._optimizer_spans.take()),
-            "peak_bytes": torch.cuda.max_memory_allocated() if self.cuda else None,
-            "allocator_retries": self._new_retries() if self.cuda else None,
-        }
+    def cell(self, **setting: Any) -> Cell:
+        """The steps since `start()` as a cell; `setting` gives its rows, layout and so on.
 
-    def nothing(self, error: str) -> dict[str, Any]:
-        """The figures of a cell that ran out of memory."""
-        return {"status": "out_of_memory", "error": error, "steps": 0, "seconds": 0.0}
+        On a GPU a pause of the host may hide behind the queue: its host seconds are unknown.
+        """
+        return Cell(
+            **setting,
+            steps=len(self.step_seconds),
+            micro_batches=self.micro_batches,
+            seconds=sum(self.step_seconds),
+            counts=reduce(add, self.counts),
+            parts=Parts(
+                input_seconds=self.input_seconds,
+                optimizer_seconds=sum(self._optimizer_spans.take()),
+                host_seconds=None if self.cuda else self.host_seconds,
+            ),
+            step_seconds=tuple(self.step_seconds),
+            step_slots=tuple(one.slots or 0 for one in self.counts),
+            step_slot_pairs=tuple(one.slot_pairs or 0 for one in self.counts),
+            peak_bytes=torch.cuda.max_memory_allocated() if self.cuda else None,
+            allocator_retries=self._new_retries() if self.cuda else None,
+        )
 
     def close(self) -> None:
         self._pauses.close()
@@ -108,4 +108,5 @@ class Stopwatch:
         return time.perf_counter()
 
     def _new_retries(self) -> int:
-        return torch.cuda.memory_stats().get("num_alloc_retries", 0) - self._retries
+        now: int = torch.cuda.memory_stats().get("num_alloc_retries", 0)
+        return now - self._retries

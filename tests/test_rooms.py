@@ -42,8 +42,11 @@ ROOMS = {
     "memory": "memory._formula ||",
     "roofline._formula": "memory ||",
     "roofline": "roofline._formula ||",
-    "records._file": "||",
-    "records": "records._file ||",
+    "records._cell": "counts ||",
+    "records._environment": "records._cell ||",
+    "records._schema": "counts records._cell ||",
+    "records._file": "records._cell records._schema ||",
+    "records": "records._cell records._environment records._file records._schema ||",
     "data._corpus": "counts | numpy | datasets tokenizers",
     "data._load": "data._corpus || datasets pyarrow tqdm transformers",
     "data": "data._corpus data._load ||",
@@ -69,7 +72,7 @@ ROOMS = {
     "memory._rehearsal": "loop memory._counter memory.limits memory.trace | torch |",
     "memory.fit": "batches lengths memory._counter memory._forecast memory._journal "
     "memory._rehearsal model plan units | torch |",
-    "stopwatch": "counts loop model timing | torch |",
+    "stopwatch": "counts loop model records timing | torch |",
     "sweep": "batches counts lengths memory.limits model records stopwatch | numpy | torch",
     "monitor._recorder": "counts model records timing | torch |",
     "monitor._watch": "monitor._recorder | torch | transformers",
@@ -99,7 +102,7 @@ ROOMS = {
     "cli._answer": "||",
     "cli._progress": "|| tqdm",
     "cli._source": "~data lengths | numpy |",
-    "cli._measuring": "~attention cli._progress ~data ~model ~sweep || torch",
+    "cli._measuring": "~attention cli._progress ~data ~model records ~sweep || torch",
     "cli.doctor": "cli._answer cli._measuring doctor doctor.prices ~plots records report ~sweep ||",
     "cli.fit": "cli._answer cli._progress ~data ~memory.fit ~model ~plan report units || torch",
     "cli.memory": "cli._answer ~memory.trace ~plots report units || torch transformers",
@@ -108,7 +111,8 @@ ROOMS = {
     "cli.plan": "cli._answer cli._source packing padding plan report units | numpy |",
     "cli.report": "cli._answer cli._measuring data doctor.throughput records report "
     "report.figures ~sweep units ||",
-    "cli.sweep": "cli._answer cli._measuring doctor.throughput report report.figures ~sweep ||",
+    "cli.sweep": "cli._answer cli._measuring doctor.throughput records report report.figures "
+    "~sweep ||",
     "cli._main": "cli._answer ~plots ||",  # each verb is imported when its help or it is asked for
     "cli": "cli._main ||",
     "__main__": "cli ||",

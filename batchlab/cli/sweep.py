@@ -7,7 +7,7 @@ measured; a sweep that was stopped goes on where it was when the same command is
 import argparse
 from pathlib import Path
 
-from batchlab import report
+from batchlab import records, report
 from batchlab.cli import _measuring as measuring
 from batchlab.cli._answer import Answer, plot_option
 from batchlab.doctor import throughput
@@ -38,13 +38,13 @@ def run(args: argparse.Namespace) -> Answer:
     from batchlab import sweep
 
     again = (False, True) if args.checkpointing else (False,)
-    cells = sweep.grid(args.rows, args.layout, again, args.precision)
-    visits = measuring.measure(measuring.prepare(args), cells, args.output, args.documents)
-    found = throughput.summarize(visits)
-    text = f"{report.cell_table(found)}\n\nRecords: {args.output}"
-    cells_found = [dict(line.cell) for line in found.lines]
+    points = sweep.grid(args.rows, args.layout, again, args.precision)
+    visits = measuring.measure(measuring.prepare(args), points, args.output, args.documents)
+    table = throughput.summarize(visits)
+    text = f"{report.cell_table(table)}\n\nRecords: {args.output}"
+    lines = [records.as_record(line.cell) for line in table.lines]
     return Answer(
-        {"records": str(args.output), "cells": cells_found},
+        {"records": str(args.output), "cells": lines},
         text,
-        lambda: figures.make("throughput", figures.Material(found, [])),
+        lambda: figures.make("throughput", figures.Material(table, [])),
     )

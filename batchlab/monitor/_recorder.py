@@ -12,7 +12,6 @@ Words
 """
 
 import contextlib
-import dataclasses
 import time
 import uuid
 import warnings
@@ -29,6 +28,7 @@ from torch import Tensor, nn
 from batchlab import counts, records
 from batchlab.counts import Counts, MicroBatch, Taken
 from batchlab.model import has_varlen, recomputes
+from batchlab.records import Cell, Identity, Model, Parts
 from batchlab.timing import Pauses, Spans
 
 __all__ = ["PARTS", "Recorder"]
@@ -54,7 +54,8 @@ class Recorder:
         weight = next(model.parameters())
         self.device, self.precision = weight.device, _name(weight.dtype)
         self._hook = model.register_forward_pre_hook(self._forward, with_kwargs=True)
-        self._environment = records.environment()
+        self._environment = _environment(model)
+        self._retries = _retries(self.device)
         self._pauses = Pauses()
         self._optimizer = Spans(cuda=self.device.type == "cuda")
         self._done: list[_Step] = []
@@ -159,41 +160,34 @@ class Recorder:
             torch.cuda.synchronize(self.device)
         return time.perf_counter()
 
-    def _record(self, steps: list[_Step], optimizer_seconds: float | None) -> dict[str, Any]:
+    def _record(self, steps: list[_Step], optimizer_seconds: float | None) -> Cell:
         each = [_counts(step, varlen=has_varlen(self.model)) for step in steps]
         rows = sum(one.rows for step in steps for one in step.taken)
         total = reduce(add, each)
-        config = getattr(self.model, "config", None)
-        seconds = {f"{name}_seconds": sum(s.parts[name] for s in steps) for name in PARTS}
-        return {
-            "kind": "cell",
-            "source": self.source,
-            "run": self.run,
-            "status": "ok",
-            "error": None,
-            "model_fingerprint": _fingerprint(self.model),
-            "model": {"name": getattr(config, "model_type", type(self.model).__name__)},
-            "data": "unknown",
-            "data_fingerprint": "unknown",
-            "layout": "packed" if (total.documents or 0) > rows else "padded",
-            "rows": steps[0].taken[0].rows,
-            "accumulation": len(steps[0].taken),
-            "data_parallel": 1,
-            "checkpointing": recomputes(self.model),
-            "precision": self.precision,
-            "warmup_steps": int(self._first),
-            "steps": len(steps),
-            "micro_batches": sum(len(step.taken) for step in steps),
-            **dataclasses.asdict(total),
-            "seconds": sum(step.seconds for step in steps),
-            "step_seconds": [step.seconds for step in steps],
-            "step_slots": [one.slots for one in each],
-            "step_slot_pairs": [one.slot_pairs for one in each],
-            **seconds,
-            "optimizer_seconds": optimizer_seconds,
-            "peak_bytes": _peak_bytes(self.device),
-            "environment": {**self._environment, "date": records.now()},
-        }
+        before, self._retries = self._retries, _retries(self.device)
+        named = {f"{name}_seconds": sum(one.parts[name] for one in steps) for name in PARTS}
+        return Cell(
+            source=self.source,
+            run=self.run,
+            identity=_identity(self.model),
+            layout="packed" if (total.documents or 0) > rows else "padded",
+            rows=steps[0].taken[0].rows,
+            accumulation=len(steps[0].taken),
+            checkpointing=recomputes(self.model),
+            precision=self.precision,
+            warmup_steps=int(self._first),
+            steps=len(steps),
+            micro_batches=sum(len(step.taken) for step in steps),
+            counts=total,
+            seconds=sum(step.seconds for step in steps),
+            step_seconds=tuple(step.seconds for step in steps),
+            step_slots=tuple(one.slots or 0 for one in each),
+            step_slot_pairs=tuple(one.slot_pairs or 0 for one in each),
+            parts=Parts(**named, optimizer_seconds=optimizer_seconds),
+            peak_bytes=_peak_bytes(self.device),
+            allocator_retries=None if before is None else (self._retries or 0) - before,
+            environment={**self._environment, "date": records.now()},
+        )
 
 
 def _name(dtype: torch.dtype) -> str:
@@ -216,11 +210,27 @@ def _counts(step: _Step, *, varlen: bool) -> Counts:
     return reduce(add, (one.read(varlen=varlen) for one in step.taken))
 
 
-def _fingerprint(model: nn.Module) -> str:
-    """Equal for models of equal shape; the weights do not matter to time."""
-    sizes = [tuple(p.shape) for p in model.parameters()]
-    return f"{type(model).__name__}-{sum(p.numel() for p in model.parameters())}-{len(sizes)}"
+def _identity(model: nn.Module) -> Identity:
+    """Fingerprints are equal for models of equal shape: the weights do not matter to time."""
+    parameters = list(model.parameters())
+    total = sum(one.numel() for one in parameters)
+    name = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
+    fingerprint = f"{type(model).__name__}-{total}-{len(parameters)}"
+    return Identity(Model(name), fingerprint, "unknown", "unknown")
+
+
+def _environment(model: nn.Module) -> dict[str, records.Json]:
+    config = getattr(model, "config", None)
+    return records.environment(attention=getattr(config, "_attn_implementation", None))
 
 
 def _peak_bytes(device: torch.device) -> int | None:
     return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
+
+
+def _retries(device: torch.device) -> int | None:
+    """How often the allocator of a GPU gave cached blocks back and asked anew, so far."""
+    if device.type != "cuda":
+        return None
+    retries: int = torch.cuda.memory_stats(device).get("num_alloc_retries", 0)
+    return retries
