@@ -295,7 +295,7 @@ def test_a_sweep_crosses_recomputation_and_precision(capsys, tmp_path):
     asked += ["--checkpointing", "--precision", "float32", "autocast-bfloat16"]
     asked += ["--output", tmp_path / "runs.jsonl"]
     cells = as_json(capsys, *asked)["cells"]
-    settings = {(cell.checkpointing, cell.precision) for cell in cells}
+    settings = {(cell["checkpointing"], cell["precision"]) for cell in cells}
     assert len(cells) == len(settings) == 4
     code, out, _ = run(capsys, *asked)  # repeats nothing: the same file
     assert code == 0 and "packed, autocast-bfloat16, checkpointing" in out

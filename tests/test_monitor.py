@@ -184,7 +184,8 @@ def test_precision_is_that_of_the_forward_pass(tmp_path):
                 with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
                     small(**batch).loss.backward()
                 optimizer.step()
-    assert [one.precision for one in records.read(path)] == ["float32", "autocast-bfloat16"]
+    precisions = [one.precision for one in records.read(path).cells()]
+    assert precisions == ["float32", "autocast-bfloat16"]
     assert {one.precision for one in train(tmp_path / "b.jsonl", bf16=True)} == {
         "autocast-bfloat16"
     }

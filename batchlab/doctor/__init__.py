@@ -7,6 +7,6 @@ Doors inside
     doctor.throughput  useful tokens per second, the knee, cells predicted by other cells
 """
 
-from batchlab.doctor._diagnosis import CAUSES, Cause, Diagnosis, Part, diagnose, useful_rate
+from batchlab.doctor._diagnosis import ADVICE, CAUSES, Cause, Diagnosis, Part, diagnose, useful_rate
 
-__all__ = ["CAUSES", "Cause", "Diagnosis", "Part", "diagnose", "useful_rate"]
+__all__ = ["ADVICE", "CAUSES", "Cause", "Diagnosis", "Part", "diagnose", "useful_rate"]

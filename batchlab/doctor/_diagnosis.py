@@ -22,7 +22,7 @@ from batchlab.doctor import prices
 from batchlab.doctor.prices import StepCost
 from batchlab.records import LAYOUTS, Cell, Json, require_same
 
-__all__ = ["CAUSES", "Cause", "Diagnosis", "Part", "diagnose", "useful_rate"]
+__all__ = ["ADVICE", "CAUSES", "Cause", "Diagnosis", "Part", "diagnose", "useful_rate"]
 
 LEAST_SHARE = 0.05  # a smaller part of the step is not worth a change
 SATURATED_FIXED = 0.10  # b_90: nine tenths of the step is work that grows with rows
