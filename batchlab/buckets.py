@@ -3,23 +3,26 @@
     lengths, budget, seed, epoch  ->  batches of document numbers
 
 Sorting inside windows brings documents of similar length together; a budget of slots instead of a
-fixed number of rows keeps the rectangles equally large. Nothing is lost or repeated: a batch that
-does not fill its budget is kept unless `drop_last` asks otherwise.
+fixed number of rows keeps the rectangles equally large. Nothing is lost or repeated: a last batch
+that the end of the data cut short is kept unless `drop_last` asks otherwise.
 
 Words
     budget   most slots of one rectangle: rows x width
     window   documents that are sorted together; a dial between random order and full sorting
+    limit    most rows of a rectangle as wide as one document: budget // width
     cost     what a rank computes: tokens (linear layers) or pairs (attention, squared lengths)
 """
 
 import heapq
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from batchlab.lengths import checked
-from batchlab.padding import Batch, at_least_one, joined, window_order
+from batchlab.lengths import checked, exact
+from batchlab.padding import Batch, joined, window_order
+from batchlab.units import whole
 
 __all__ = ["COSTS", "balance", "by_token_budget", "by_two_budgets"]
 
@@ -47,11 +50,9 @@ def by_token_budget(
     [[0, 1, 4], [2, 3]]
     """
     tokens = checked(lengths)
-    at_least_one(slots=slots, round_to=round_to, window=window, max_rows=_or_all(max_rows, tokens))
-    widths = -(-tokens // round_to) * round_to
-    _fits(widths, tokens, slots, "slots")
-    order, rng = _windows(tokens, window, seed, epoch)
-    return _finished(_cut(order, [(widths, slots)], max_rows), rng, drop_last)
+    slots, round_to = whole(slots, "slots"), whole(round_to, "round_to")
+    limits = _limits(-(-tokens // round_to) * round_to, tokens, slots, "slots")
+    return _batches(tokens, limits, max_rows, window, seed, epoch, drop_last)
 
 
 def by_two_budgets(
@@ -74,14 +75,13 @@ def by_two_budgets(
     text, image = checked(text_lengths), checked(image_lengths)
     if len(text) != len(image):
         raise ValueError(f"{len(text):,} text lengths but {len(image):,} image lengths")
-    at_least_one(text_slots=text_slots, image_slots=image_slots)
-    at_least_one(window=window, max_rows=_or_all(max_rows, text))
-    _fits(text, text, text_slots, "text slots")
-    _fits(image, image, image_slots, "image slots")
+    text_slots, image_slots = whole(text_slots, "text_slots"), whole(image_slots, "image_slots")
+    limits = np.minimum(
+        _limits(text, text, text_slots, "text slots"),
+        _limits(image, image, image_slots, "image slots"),
+    )
     share = np.maximum(text / text_slots, image / image_slots)
-    order, rng = _windows(share, window, seed, epoch)
-    batches = _cut(order, [(text, text_slots), (image, image_slots)], max_rows)
-    return _finished(batches, rng, drop_last)
+    return _batches(share, limits, max_rows, window, seed, epoch, drop_last)
 
 
 def balance(
@@ -94,7 +94,7 @@ def balance(
     Refuses a number of batches that does not divide: a rank without a batch would hang the others.
     """
     tokens = checked(lengths)
-    at_least_one(ranks=ranks)
+    ranks = whole(ranks, "ranks")
     if cost not in COSTS:
         raise ValueError(f"unknown cost {cost!r}; there are {', '.join(COSTS)}")
     if len(batches) % ranks:
@@ -104,7 +104,9 @@ def balance(
             f"{len(batches) - below:,} or add {below + ranks - len(batches):,}"
         )
     numbers, starts = joined(batches, len(tokens))
-    costs = np.add.reduceat(tokens[numbers] ** (1 if cost == "tokens" else 2), starts)
+    inside, power = tokens[numbers], COSTS.index(cost) + 1
+    inside = exact(inside, len(inside) * int(inside.max()) ** power)
+    costs = np.add.reduceat(inside**power, starts)
     by_cost = np.argsort(costs, kind="stable")
     steps = by_cost.reshape(-1, ranks)
     steps = steps[np.random.default_rng(len(batches)).permutation(len(steps))]
@@ -127,50 +129,60 @@ def _dealt(
     return dealt
 
 
-def _windows(
-    keys: np.ndarray, window: int, seed: int, epoch: int
-) -> tuple[np.ndarray, np.random.Generator]:
-    """Document numbers, shuffled and then sorted by key inside windows."""
-    rng = np.random.default_rng([seed, epoch])
-    return window_order(keys, window, rng), rng
-
-
-def _cut(
-    order: np.ndarray, limits: list[tuple[np.ndarray, int]], max_rows: int | None
-) -> list[Batch]:
-    """Close a batch as soon as one more row would break a budget."""
-    columns = [(sizes[order].tolist(), budget) for sizes, budget in limits]
-    most = _or_all(max_rows, order)
-    batches: list[Batch] = []
-    batch: Batch = []
-    widest = [0] * len(columns)
-    for place, number in enumerate(order.tolist()):
-        wider = [max(w, sizes[place]) for w, (sizes, _) in zip(widest, columns, strict=True)]
-        rows = len(batch) + 1
-        fits = all(rows * w <= budget for w, (_, budget) in zip(wider, columns, strict=True))
-        if batch and (rows > most or not fits):
-            batches.append(batch)
-            batch, wider = [], [sizes[place] for sizes, _ in columns]
-        batch.append(number)
-        widest = wider
-    return [*batches, batch]
-
-
-def _finished(batches: list[Batch], rng: np.random.Generator, drop_last: bool) -> list[Batch]:
-    if drop_last:
-        batches = batches[:-1]  # the only one that the end of the data cut short
-    order = rng.permutation(len(batches))
-    return [batches[number] for number in order]
-
-
-def _fits(widths: np.ndarray, lengths: np.ndarray, budget: int, what: str) -> None:
+def _limits(widths: np.ndarray, lengths: np.ndarray, budget: int, what: str) -> np.ndarray:
+    """How many rows as wide as each document the budget holds; 0 is refused."""
     if int(widths.max()) > budget:
         where = int(np.argmax(widths > budget))
         raise ValueError(
             f"document {where} has {lengths[where]:,} tokens and takes {widths[where]:,} slots "
             f"alone; the budget is {budget:,} {what}"
         )
+    return budget // widths
 
 
-def _or_all(max_rows: int | None, documents: np.ndarray) -> int:
-    return len(documents) if max_rows is None else max_rows
+def _batches(
+    keys: np.ndarray,
+    limits: np.ndarray,
+    max_rows: int | None,
+    window: int,
+    seed: int,
+    epoch: int,
+    drop_last: bool,
+) -> list[Batch]:
+    """Shuffle, sort by key inside windows, cut, shuffle the batches."""
+    if max_rows is not None:
+        limits = np.minimum(limits, whole(max_rows, "max_rows"))
+    rng = np.random.default_rng([whole(seed, "seed", 0, None), whole(epoch, "epoch", 0, None)])
+    order = window_order(keys, whole(window, "window"), rng)
+    sizes, last_is_short = _cut(limits[order].tolist())
+    if drop_last and last_is_short:
+        sizes.pop()
+    shuffled = rng.permutation(len(sizes))
+    return _taken(order, np.array(sizes, dtype=np.int64), shuffled)
+
+
+def _taken(order: np.ndarray, sizes: np.ndarray, shuffled: np.ndarray) -> list[Batch]:
+    """The batches that lie one after another in `order`, in shuffled order."""
+    begins = (np.cumsum(sizes) - sizes)[shuffled]
+    sizes = sizes[shuffled]
+    ends = np.cumsum(sizes)
+    places = np.arange(sizes.sum()) + np.repeat(begins - (ends - sizes), sizes)
+    numbers, borders = order[places].tolist(), [0, *ends.tolist()]
+    return [numbers[begin:end] for begin, end in pairwise(borders)]
+
+
+def _cut(limits: list[int]) -> tuple[list[int], bool]:
+    """How many rows each batch has, and whether the last would take one more of its width.
+
+    A batch is closed when one more document would be a row too many for the widest of them.
+    """
+    sizes: list[int] = []
+    rows, fewest = 0, limits[0]
+    for limit in limits:
+        if limit < fewest:
+            fewest = limit
+        if rows >= fewest:
+            sizes.append(rows)
+            rows, fewest = 0, limit
+        rows += 1
+    return [*sizes, rows], rows < fewest

@@ -6,7 +6,7 @@ Words
     length   tokens in one document; an integer of at least 1
 """
 
-import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,17 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = [
-    "Summary",
-    "checked",
-    "embedded",
-    "gsm8k",
-    "ids_of",
-    "lognormal",
-    "of",
-    "read",
-    "summary",
-]
+from batchlab import reading, units
+
+__all__ = ["Summary", "checked", "embedded", "exact", "extremes", "gsm8k", "ids_of",
+           "lognormal", "no_truth_values", "of", "read", "summary"]  # fmt: skip
+
+FEW = 64  # up to here Python is faster than a call of NumPy
+MOST_DRAWN = 10**8  # documents; their lengths take 0.75 GiB
 
 
 @dataclass(frozen=True)
@@ -84,6 +80,9 @@ def ids_of(document: Any) -> Sequence[int]:
 def checked(lengths: ArrayLike) -> np.ndarray:
     """Return `lengths` as a flat int64 array, or say which value is no length.
 
+    Integers of any width are taken; float, bool and text are not, nor lengths that add up to more
+    than 2**53 tokens: every sum of lengths is exact in 64 bits and in a float.
+
     >>> checked([5, 0, 3])
     Traceback (most recent call last):
         ...
@@ -91,55 +90,97 @@ def checked(lengths: ArrayLike) -> np.ndarray:
     """
     try:
         tokens = np.asarray(lengths)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         raise ValueError("lengths must be a flat list of integers, got lists inside") from None
     if tokens.ndim != 1:
         raise ValueError(f"lengths must be a flat list, got an array of shape {tokens.shape}")
     if tokens.size == 0:
         raise ValueError("lengths are empty: at least one document is needed")
-    if not np.issubdtype(tokens.dtype, np.integer):
+    if tokens.dtype.kind not in "iu":
         raise ValueError(f"lengths must be integers >= 1, got {_first_odd(tokens)}")
-    if tokens.min() < 1:
+    shortest, longest = extremes(tokens)
+    if shortest < 1:
         where = int(np.argmax(tokens < 1))
         raise ValueError(f"lengths must be integers >= 1, got {tokens[where]} at position {where}")
-    return tokens.astype(np.int64, copy=False)
+    if shortest == 1 and isinstance(lengths, list | tuple):
+        no_truth_values(lengths, tokens, "lengths")
+    if longest * len(tokens) > units.MOST and sum(tokens.tolist()) > units.MOST:
+        where = int(np.argmax(tokens))
+        raise ValueError(
+            f"lengths add up to at most {units.MOST:,} tokens; document {where} has {longest:,}"
+        )
+    return tokens if tokens.dtype == np.int64 else tokens.astype(np.int64)
+
+
+def extremes(tokens: np.ndarray) -> tuple[int, int]:
+    """The shortest and the longest of some lengths.
+
+    >>> extremes(np.array([5, 3, 8, 2]))
+    (2, 8)
+    """
+    if len(tokens) <= FEW:
+        few = tokens.tolist()
+        return min(few), max(few)
+    return int(tokens.min()), int(tokens.max())
+
+
+def exact(values: np.ndarray, largest: int) -> np.ndarray:
+    """`values`, as integers of Python if `largest`, computed from them, is beyond 64 bits.
+
+    >>> squares = exact(np.array([2**40]), largest=2**80) ** 2
+    >>> int(squares.sum()) == 2**80
+    True
+    """
+    return values if largest < 2**63 else values.astype(object)
+
+
+def no_truth_values(values: Sequence[Any], numbers: np.ndarray, name: str) -> None:
+    """Refuse True and False, which NumPy reads as 1 and 0 where integers stand beside them."""
+    for where in np.flatnonzero(numbers <= 1).tolist():
+        if isinstance(values[where], bool | np.bool_):
+            raise ValueError(
+                f"{name} must be integers, got {values[where]} (bool) at entry {where}"
+            )
 
 
 def _first_odd(tokens: np.ndarray) -> str:
     for position, value in enumerate(tokens.tolist()):
         if isinstance(value, bool) or not isinstance(value, int):
-            return f"{value!r:.40} ({type(value).__name__}) at position {position}"
+            shown = " ".join(f"{value!r:.40}".split())
+            return f"{shown} ({type(value).__name__}) at position {position}"
         if abs(value) >= 2**63:
-            return f"{value:.3e} at position {position}, more than 64 bits hold"
+            bits = value.bit_length()
+            shown = f"{value:.3e}" if bits < 1000 else f"an integer of {bits:,} bits"
+            return f"{shown} at position {position}, more than 64 bits hold"
     return f"values of type {tokens.dtype}"
 
 
 def embedded() -> np.ndarray:
-    """Lengths of the embedded corpus, as a dated list: the same on every Python version."""
+    """Lengths of the embedded corpus, as a dated list, read-only: the same on every Python."""
     return _evidence("stdlib_lengths.txt")
 
 
 def gsm8k() -> np.ndarray:
-    """Lengths of the 7,473 GSM8K training problems (Cobbe et al. 2021): a mild distribution."""
+    """Lengths of the 7,473 GSM8K training problems (Cobbe et al. 2021), mild, read-only."""
     return _evidence("gsm8k_train_lengths.txt")
 
 
 def _evidence(name: str) -> np.ndarray:
     text = (files("batchlab") / "evidence" / name).read_text(encoding="utf-8")
-    return checked(_from_lines(text, name))
+    tokens = checked(_from_lines(text, name))
+    tokens.setflags(write=False)  # shared: whoever sorts it in place would change what follows
+    return tokens
 
 
 def lognormal(
     count: int, *, median: float, sigma: float, longest: int, seed: int = 0
 ) -> np.ndarray:
     """Draw long-tailed lengths, clipped to 1..`longest`; `sigma` is that of the logarithm."""
-    if not (count >= 1 and median > 0 and sigma >= 0 and longest >= 1):  # NaN is refused too
-        raise ValueError(
-            f"lognormal lengths need count >= 1, median > 0, sigma >= 0 and longest >= 1, "
-            f"got {count}, {median}, {sigma}, {longest}"
-        )
-    drawn = np.random.default_rng(seed).lognormal(np.log(median), sigma, count)
-    return np.clip(drawn, 1, longest).astype(np.int64)
+    count = units.whole(count, "count", most=MOST_DRAWN)
+    longest = units.whole(longest, "longest", most=units.MOST // count)
+    median, sigma = units.real(median, "median", above=0), units.real(sigma, "sigma", least=0)
+    rng = np.random.default_rng(units.whole(seed, "seed", least=0, most=None))
+    return np.clip(rng.lognormal(np.log(median), sigma, count), 1, longest).astype(np.int64)
 
 
 def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
@@ -153,12 +194,7 @@ def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
     readers = {".npy": _from_npy, ".json": _from_json, ".jsonl": _from_jsonl, ".txt": _from_txt}
     if path.suffix not in readers:
         raise ValueError(f"{path}: lengths are read from {', '.join(readers)}")
-    try:
-        lengths = readers[path.suffix](path, field)
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: cannot be read ({error})") from None
+    lengths = readers[path.suffix](path, field)
     try:
         return checked(lengths)
     except ValueError as error:
@@ -166,69 +202,72 @@ def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
 
 
 def _from_npy(path: Path, field: str | None) -> np.ndarray:
+    """The array of a .npy file, mapped first: a header cannot ask for more than is there."""
     try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path}: not a plain .npy array ({error})") from None
+        with path.open("rb") as file:
+            np.lib.format.read_magic(file)
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+    except FileNotFoundError:
+        raise ValueError(f"{path}: no such file") from None
+    except Exception as error:  # whatever NumPy stumbles over, the file is what is wrong
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"{path}: not a plain .npy array ({why:.120})") from None
 
 
-def _from_txt(path: Path, field: str | None) -> np.ndarray:
-    return checked(_from_lines(path.read_text(encoding="utf-8-sig"), str(path)))
+def _from_txt(path: Path, field: str | None) -> list[int]:
+    return _from_lines(reading.text_of(path), str(path))
 
 
 def _from_lines(text: str, name: str) -> list[int]:
     """One integer a line; empty lines and lines that begin with # are skipped."""
     found = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         line = line.strip()
         if line and not line.startswith("#"):
-            try:
-                found.append(int(line))
-            except ValueError:
-                raise ValueError(f"{name}, line {number}: {line[:40]!r} is no integer") from None
-            if found[-1] < 1:
-                raise ValueError(f"{name}, line {number}: a length is at least 1, got {line}")
+            if not re.fullmatch(r"[+-]?[0-9]{1,99}", line):
+                raise ValueError(f"{name}, line {number}: {line[:40]!r} is no integer")
+            found.append(_length(int(line), f"{name}, line {number}"))
     if not found:
         raise ValueError(f"{name}: no lengths in it")
     return found
 
 
 def _from_json(path: Path, field: str | None) -> list[int]:
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
+    entries = reading.json_of(path)
     if not isinstance(entries, list):
-        raise ValueError(f"{path}: a JSON list is needed, got {type(entries).__name__}")
-    return [_length_of(e, f"{path}, entry {i}", field) for i, e in enumerate(entries)]
+        raise ValueError(f"{path}: a JSON list is needed, got {reading.shown(entries)}")
+    return [_length_of(e, field, f"{path}, entry {i}") for i, e in enumerate(entries)]
 
 
 def _from_jsonl(path: Path, field: str | None) -> list[int]:
-    found = []
-    with path.open(encoding="utf-8-sig") as lines:  # a byte order mark is no part of JSON
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                try:
-                    entry = json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise ValueError(f"{path}, line {number}: not JSON ({error.msg})") from None
-                found.append(_length_of(entry, f"{path}, line {number}", field))
-    return found
+    return [
+        _length_of(entry, field, f"{path}, line {number}")
+        for number, entry in reading.json_lines(path)
+    ]
 
 
-def _length_of(entry: Any, where: str, field: str | None) -> int:
+def _length_of(entry: Any, field: str | None, where: str) -> int:
+    """A number as it is, or the field of an object: a number, or token ids to be counted."""
     value = entry
     if isinstance(entry, dict):
         names = [field] if field else ["length", "input_ids"]
         name = next((name for name in names if name in entry), None)
         if name is None:
             there = ", ".join(map(str, entry)) or "none"
-            raise ValueError(f"{where}: no field {' or '.join(names)}; the fields are {there}")
+            raise ValueError(f"{where}: no field {' or '.join(names)}; the fields are {there:.200}")
         value = entry[name]
-        if isinstance(value, Sequence) and not isinstance(value, str):
+        if isinstance(value, list):
+            if odd := [token for token in value if type(token) is not int]:
+                raise ValueError(f"{where}: token ids are integers, got {reading.shown(odd[0])}")
             value = len(value)
+    return _length(value, where)
+
+
+def _length(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{where}: a length is an integer, got {value!r:.40}")
+        raise ValueError(f"{where}: a length is an integer, got {reading.shown(value)}")
     if value < 1:
-        raise ValueError(f"{where}: a length is at least 1, got {value}")
+        raise ValueError(f"{where}: a length is at least 1, got {value!s:.40}")
+    if value >= 2**63:
+        raise ValueError(f"{where}: a length of {len(str(value))} digits is more than 64 bits hold")
     return value

@@ -16,17 +16,18 @@ Words
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from batchlab.lengths import checked
+from batchlab.lengths import checked, exact, no_truth_values
+from batchlab.units import whole
 
 __all__ = [
     "Batch",
     "Padding",
     "Pairs",
-    "at_least_one",
     "by_length",
     "expected_longest",
     "expected_waste",
@@ -95,6 +96,7 @@ def measure(lengths: ArrayLike, batches: Iterable[Sequence[int]], *, round_to: i
     Padding(real_tokens=18, slots=32)
     """
     inside, rows, widths = _rectangles(lengths, batches, round_to)
+    widths = exact(widths, len(inside) * int(widths.max()))
     return Padding(int(inside.sum()), int(rows @ widths))
 
 
@@ -109,6 +111,8 @@ def measure_pairs(
     Pairs(real_pairs=34, slot_pairs=50)
     """
     inside, rows, widths = _rectangles(lengths, batches, round_to)
+    most = len(inside) * int(widths.max()) ** 2
+    inside, widths = exact(inside, most), exact(widths, most)
     return Pairs(int(inside @ inside), int(rows @ widths**2))
 
 
@@ -118,7 +122,7 @@ def in_order(lengths: ArrayLike, rows: int) -> list[Batch]:
     >>> in_order([5, 3, 8, 2, 9], rows=2)
     [[0, 1], [2, 3], [4]]
     """
-    return _cut(range(len(checked(lengths))), rows)
+    return _cut(np.arange(len(checked(lengths))), rows)
 
 
 def by_length(lengths: ArrayLike, rows: int) -> list[Batch]:
@@ -130,7 +134,7 @@ def by_length(lengths: ArrayLike, rows: int) -> list[Batch]:
     >>> by_length([5, 3, 8, 2], rows=2)
     [[3, 1], [0, 2]]
     """
-    return _cut(np.argsort(checked(lengths), kind="stable").tolist(), rows)
+    return _cut(np.argsort(checked(lengths), kind="stable"), rows)
 
 
 def in_windows(
@@ -141,8 +145,8 @@ def in_windows(
     A dial between the other two: a window of one batch is plain shuffling, one window around all
     documents pads as little as `by_length`.
     """
-    at_least_one(rows=rows, window=window)
-    batches = _cut(window_order(checked(lengths), window * rows, rng).tolist(), rows)
+    rows, window = whole(rows, "rows"), whole(window, "window")
+    batches = _cut(window_order(checked(lengths), window * rows, rng), rows)
     rng.shuffle(batches)  # else every window would run from short to long
     return batches
 
@@ -150,7 +154,14 @@ def in_windows(
 def window_order(keys: np.ndarray, documents: int, rng: np.random.Generator) -> np.ndarray:
     """Document numbers in random order, then sorted by `keys` inside windows of `documents`."""
     order = rng.permutation(len(keys))
-    return order[np.lexsort((keys[order], np.arange(len(keys)) // documents))]
+    documents = min(documents, len(keys))
+    if documents >= 256 and keys.dtype.kind == "i" and int(keys.max()) < 2**16:
+        keys = keys.astype(np.uint16)  # which NumPy sorts by counting: ten times faster
+    full = len(keys) // documents * documents
+    for part in (order[:full].reshape(-1, documents), order[full:].reshape(1, -1)):
+        within = np.argsort(keys[part], axis=1, kind="stable")
+        part[:] = np.take_along_axis(part, within, axis=1)
+    return order
 
 
 def expected_longest(lengths: ArrayLike, rows: int) -> float:
@@ -162,7 +173,7 @@ def expected_longest(lengths: ArrayLike, rows: int) -> float:
     >>> round(expected_longest([1, 2, 3], rows=2), 9)  # pairs 12, 13, 23: longest 2, 3, 3
     2.666666667
     """
-    tokens = checked(lengths)
+    tokens, rows = checked(lengths), whole(rows, "rows", least=0)
     if not 1 <= rows <= len(tokens):
         raise ValueError(f"rows must be between 1 and the {len(tokens):,} documents, got {rows:,}")
     values, counts = np.unique(tokens, return_counts=True)
@@ -194,21 +205,25 @@ def _chance_to_miss_the_longest(rows: int, documents: int) -> np.ndarray:
 
 
 def joined(batches: Iterable[Sequence[int]], documents: int) -> tuple[np.ndarray, np.ndarray]:
-    """All document numbers in one array, and where each batch begins in it."""
-    parts = [np.asarray(batch) for batch in batches]
-    sizes = np.array([len(part) for part in parts], dtype=np.int64)
-    if not parts:
+    """All document numbers in one array, and where each batch begins in it.
+
+    A 2-D array of equally many rows a batch is not copied.
+    """
+    if isinstance(batches, np.ndarray) and batches.ndim == 2:
+        numbers, sizes = batches.reshape(-1), np.full(len(batches), batches.shape[1])
+    else:
+        parts = list(batches)
+        numbers, sizes = _flat(parts), np.fromiter(map(len, parts), np.int64, len(parts))
+    if not len(sizes):
         raise ValueError("there are no batches: at least 1 is needed")
     if not sizes.all():
         empty = int(np.argmin(sizes))
         raise ValueError(f"batch {empty} is empty: a rectangle needs at least 1 row")
-    numbers = np.concatenate(parts)
-    if not np.issubdtype(numbers.dtype, np.integer):
+    if numbers.dtype.kind not in "iu":
         raise ValueError(f"batches hold document numbers, got values of type {numbers.dtype}")
     starts = np.cumsum(sizes) - sizes
-    outside = (numbers < 0) | (numbers >= documents)
-    if outside.any():
-        place = int(np.argmax(outside))
+    if int(numbers.min()) < 0 or int(numbers.max()) >= documents:
+        place = int(np.argmax((numbers < 0) | (numbers >= documents)))
         batch = int(np.searchsorted(starts, place, side="right")) - 1
         raise ValueError(
             f"batch {batch} names document {numbers[place]}; they are 0 to {documents - 1:,}"
@@ -216,18 +231,22 @@ def joined(batches: Iterable[Sequence[int]], documents: int) -> tuple[np.ndarray
     return numbers, starts
 
 
-def at_least_one(**options: int) -> None:
-    """Refuse any option that is no whole number of at least 1, by its name."""
-    for name, value in options.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+def _flat(parts: list[Sequence[int]]) -> np.ndarray:
+    """The entries of all parts in one array."""
+    if parts and all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate(parts)
+    flat = list(chain.from_iterable(parts))
+    numbers = np.array(flat)
+    if numbers.dtype.kind in "iu":
+        no_truth_values(flat, numbers, "document numbers")
+    return numbers
 
 
 def _rectangles(
     lengths: ArrayLike, batches: Iterable[Sequence[int]], round_to: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The lengths inside all batches, and of each batch its rows and its width."""
-    at_least_one(round_to=round_to)
+    round_to = whole(round_to, "round_to")
     tokens = checked(lengths)
     numbers, starts = joined(batches, len(tokens))
     inside = tokens[numbers]
@@ -235,6 +254,8 @@ def _rectangles(
     return inside, np.diff(starts, append=len(inside)), widths
 
 
-def _cut(order: Sequence[int], rows: int) -> list[Batch]:
-    at_least_one(rows=rows)
-    return [list(order[i : i + rows]) for i in range(0, len(order), rows)]
+def _cut(order: np.ndarray, rows: int) -> list[Batch]:
+    rows = min(whole(rows, "rows"), len(order))
+    full = len(order) // rows * rows
+    batches: list[Batch] = order[:full].reshape(-1, rows).tolist()
+    return [*batches, order[full:].tolist()] if full < len(order) else batches

@@ -1,13 +1,106 @@
-"""Numbers with their units: bytes, shares, seconds, and the nearest multiples.
+"""Numbers at the door and on the page: what is a count, and how it is read.
 
-    number  ->  text that a person reads, or neighbours that divide
+    anything  ->  a whole or real number of Python, or one line that refuses it
+    number    ->  text that a person reads, or neighbours that divide
 
 GiB is 2**30 bytes, always. A share is a fraction between 0 and 1 and is shown as a percentage.
 """
 
-__all__ = ["GIB", "KIB", "MIB", "count", "duration", "neighbours", "rate", "share", "size"]
+import math
+from numbers import Real
+from operator import index
+from typing import SupportsIndex
+
+__all__ = ["GIB", "KIB", "MIB", "MOST", "count", "duration", "neighbours", "rate", "real", "share",
+           "size", "whole"]  # fmt: skip
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
+MOST = 2**53  # up to here a float, JSON and NumPy's int64 hold every whole number
+
+
+def whole(value: object, name: str, least: int = 1, most: int | None = MOST) -> int:
+    """Return `value` as an int of Python, or raise ValueError if it is no whole number in range.
+
+    Integers of NumPy and torch are taken; their fixed width ends here, so that what is computed
+    afterwards cannot overflow. Refused are bool, float (4.0 too), text, and what lies outside
+    `least` to `most` (None: no upper limit).
+
+    >>> whole(2048, "row_length")
+    2048
+    >>> whole(4.0, "rows")
+    Traceback (most recent call last):
+        ...
+    ValueError: rows must be a whole number of at least 1, got 4.0 (float)
+    """
+    number = value if type(value) is int else _index(value)
+    if number is None or number < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {_shown(value)}")
+    if most is not None and number > most:
+        raise ValueError(f"{name} must be at most {most:,}, got {_shown(value)}")
+    return number
+
+
+def real(
+    value: object,
+    name: str,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+) -> float:
+    """Return `value` as a finite float, or raise ValueError if it is none or outside its limits.
+
+    >>> real(1.5, "fill", above=0, most=1)
+    Traceback (most recent call last):
+        ...
+    ValueError: fill must be above 0 and at most 1, got 1.5
+    """
+    limits = {"above": above, "at least": least, "at most": most}
+    wanted = " and ".join(
+        f"{word} {limit:g}" for word, limit in limits.items() if limit is not None
+    )
+    number = _float(value)
+    if (
+        not math.isfinite(number)
+        or (above is not None and number <= above)
+        or (least is not None and number < least)
+        or (most is not None and number > most)
+    ):
+        raise ValueError(f"{name} must be {wanted or 'a finite number'}, got {_shown(value)}")
+    return number
+
+
+def _index(value: object) -> int | None:
+    """The integer that `value` is; None of what is none, truth values included."""
+    if not isinstance(value, SupportsIndex) or isinstance(value, bool):
+        return None
+    if str(getattr(value, "dtype", "")).endswith("bool"):  # torch.tensor(True) has an index
+        return None
+    try:
+        return index(value)
+    except TypeError:  # an array of several, or of floats
+        return None
+
+
+def _float(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _shown(value: object) -> str:
+    """`value` in one short line, whatever it is, with its type where it is no plain number."""
+    if isinstance(value, int) and abs(value) > 10**30:
+        return f"an integer of {value.bit_length():,} bits"
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a huge integer inside a list, or a repr of the caller's that fails
+        text = "a value without text"
+    plain = type(value) is int or (type(value) is float and not value.is_integer())
+    return text[:60] if plain else f"{text[:60]} ({type(value).__name__})"
 
 
 def count(number: float) -> str:
@@ -72,7 +165,6 @@ def neighbours(value: int, step: int) -> tuple[int, int]:
     >>> neighbours(1_000_000, 65_536)
     (983040, 1048576)
     """
-    if step < 1:
-        raise ValueError(f"step must be at least 1, got {step}")
+    value, step = whole(value, "value", least=0, most=None), whole(step, "step", most=None)
     below = value // step * step
     return below, below if below == value else below + step

@@ -2,10 +2,11 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from batchlab import data, model
-from batchlab.data._load import SUFFIXES
+from batchlab.data._files import SUFFIXES
 
 ROWS = [{"text": "one two three"}, {"text": "four"}, {"text": "five six"}]
 
@@ -101,18 +102,58 @@ def test_a_limit_reads_no_further():
     ("rows", "options", "message"),
     [
         ([{"body": "x"}], {}, "no field 'text'; the fields are body"),
-        ([{"text": 3}], {}, "document 0: field 'text' must be a text or token ids"),
+        ([{"text": 3}], {}, "document 0: field 'text' must be a text or token ids, got 3"),
         ([{"text": "a"}, {"text": ""}], {}, "document 1: field 'text' must be a non-empty text"),
-        ([{"text": None}], {}, "got NoneType"),
+        ([{"text": "a"}, {"text": [3]}], {}, "document 1: field 'text' must be a non-empty text"),
+        ([{"text": "\ud800"}], {}, "document 0: half of a character"),
+        ([{"text": None}], {}, r"got None \(NoneType\)"),
         ([], {}, "no documents"),
+        (7, {}, "cannot read documents from int"),
         ([{"text": "a"}], {"prompt_field": "text"}, "go together"),
-        ([[1, -1]], {}, "token ids >= 0"),
+        ([{"text": "a"}], {"field": "a", "prompt_field": "b", "answer_field": "c"}, "not both"),
+        ([[5, 6], [1, -1]], {}, "document 1: token ids are integers >= 0, got one below 0"),
+        (
+            [[5], [7, 1.7]],
+            {},
+            r"document 1: token ids are integers, got 1.7 \(float\) at position 1",
+        ),
+        ([[5], [7, 2.0]], {}, "document 1: token ids are integers, got 2.0"),
+        ([[5], [7, None]], {}, "document 1: token ids are integers, got None"),
+        ([[5], [7, True]], {}, "document 1: token ids are integers, got True"),
+        ([[5], [7, False]], {}, "document 1: token ids are integers, got False"),
+        ([[5], [7, "1"]], {}, "document 1: token ids are integers, got '1'"),
+        ([[5], [[7], [1]]], {}, r"document 1: token ids are integers, got \[7\]"),
+        ([[5], [2**31]], {}, "document 1: token ids .* above 2,147,483,647, more than any vocab"),
+        ([[5], [2**70]], {}, "document 1: token ids .* above 2,147,483,647"),
+        ([[5], []], {}, "document 1: field 'input_ids' has no token ids"),
+        ([[5], 7], {}, "document 1: field 'input_ids' must be token ids"),
+        ([[5], None], {}, "document 1: field 'input_ids' must be token ids"),
+        ([{"input_ids": "[1, 2]"}], {}, "input_ids' must be a list of token ids"),
+        ([np.array([1.0, 2.0])], {}, "document 0: token ids are integers, got 1.0"),
+        ([np.array([True])], {}, "document 0: token ids are integers, got True"),
+        ([np.array([3]), np.array([2**63], np.uint64)], {}, "document 1: .* above 2,147"),
+        ([{"input_ids": [1, 2], "labels": [1]}], {}, "labels have 1 entries and input_ids have 2"),
+        ([{"input_ids": [1, 2], "labels": [2, -100]}], {}, "neither their token nor -100"),
     ],
 )
 def test_bad_rows_are_named(rows, options, message):
     with pytest.raises(ValueError, match=message) as caught:
         data.load(rows, **options)
     assert "\n" not in str(caught.value)
+
+
+def test_the_last_id_of_32_bits_is_kept():
+    assert data.load([[2**31 - 1, 0]])[0]["input_ids"].tolist() == [2**31 - 1, 0]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, "int32", "uint64", "tensor"])
+def test_token_ids_come_as_any_sequence_of_integers(kind):
+    import torch
+
+    made = torch.tensor if kind == "tensor" else kind
+    ids = np.array([0, 1, 5], kind) if kind in ("int32", "uint64") else made([0, 1, 5])
+    found = data.load([ids, [1, 2]])
+    assert found[0]["input_ids"].tolist() == [0, 1, 5] and found[1]["input_ids"].tolist() == [1, 2]
 
 
 def test_bad_paths_are_named(tmp_path):

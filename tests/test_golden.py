@@ -24,7 +24,7 @@ VERBS = {
     "padding": ["padding"],
     "pack": ["pack"],
     "plan": ["plan"],
-    "memory": ["memory"],
+    "memory": ["memory", "--device", "cpu"],
 }
 CALLS = {
     f"{name}{suffix}": words + extra

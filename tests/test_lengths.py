@@ -56,9 +56,9 @@ def test_what_is_no_length_is_named(value, message):
 def test_other_formats_and_drawing_options_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"read from \.npy"):
         lengths.read(tmp_path / "a.bin")
-    with pytest.raises(ValueError, match="count >= 1"):
+    with pytest.raises(ValueError, match="count must be a whole number of at least 1, got 0"):
         lengths.lognormal(0, median=1, sigma=1, longest=8)
-    with pytest.raises(ValueError, match="sigma >= 0"):
+    with pytest.raises(ValueError, match="sigma must be at least 0, got nan"):
         lengths.lognormal(5, median=1, sigma=float("nan"), longest=8)
 
 
@@ -76,6 +76,79 @@ def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path):
     ]:
         (tmp_path / name).write_text(text, encoding="utf-8-sig")
         assert lengths.read(tmp_path / name).tolist() == [3, 5]
+
+
+def unreadable(path, field=None):
+    """The one line that says why: the file, and the line where there is one."""
+    with pytest.raises(ValueError) as caught:
+        lengths.read(path, field=field)
+    message = str(caught.value)
+    assert str(path) in message and "\n" not in message and len(message) < len(str(path)) + 300
+    return message
+
+
+BROKEN = {
+    "nested.jsonl": ("3\n" + "[" * 100_000, "line 2: not JSON (lists or objects are nested too"),
+    "nested.json": ("[" * 100_000, "line 1: not JSON (lists or objects are nested too"),
+    "lists.jsonl": ('{"input_ids": [[1, 2], [3]]}', "line 1: token ids are integers, got [1, 2]"),
+    "floats.jsonl": ('{"input_ids": [1, 2.0]}', "line 1: token ids are integers, got 2.0 (float)"),
+    "null.jsonl": ("3\nnull\n", "line 2: a length is an integer, got None"),
+    "null.json": ("[3, null]", "entry 1: a length is an integer, got None"),
+    "inside.jsonl": ('{"length": null}', "line 1: a length is an integer, got None"),
+    "digits.jsonl": ("3\n" + "9" * 5_000, "line 2: not JSON (a number has thousands of digits)"),
+    "digits.txt": ("3\n" + "9" * 5_000, "line 2: '99"),
+    "large.txt": (f"3\n{2**63}\n", "line 2: a length of 19 digits is more than 64 bits hold"),
+    "large.jsonl": (f"3\n{2**63}\n", "line 2: a length of 19 digits is more than 64 bits hold"),
+    "deep.jsonl": ("-" + "9" * 4_000, "line 1: a length is at least 1, got -999"),
+    "arabic.txt": ("3\n\u0663\n", "line 2: '\u0663' is no integer"),
+    "under.txt": ("1_000\n", "line 1: '1_000' is no integer"),
+    "lines.json": ('{"length": 3}\n{"length": 4}\n', "one value a line is read from .jsonl"),
+    "latin.jsonl": (b'3\n{"length": "\xe9"}', "line 2: cannot be read as UTF-8 (byte 0xe9"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_whatever_is_broken_is_one_line_with_its_place(tmp_path, name):
+    content, message = BROKEN[name]
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert message in unreadable(tmp_path / name)
+
+
+def npy(path, header, data=b"", version=b"\x01\x00", size=2):
+    packed = header.encode() + b"\n"
+    path.write_bytes(b"\x93NUMPY" + version + len(packed).to_bytes(size, "little") + packed + data)
+    return path
+
+
+def test_an_array_that_is_not_what_its_header_says_is_refused(tmp_path):
+    """A header can claim 8 TB, or be a program of its own: neither is believed."""
+    path = tmp_path / "a.npy"
+    claim = "{'descr': '<i8', 'fortran_order': False, 'shape': (%s,)}"
+    for shape in (10**12, 10**30, -5, "(" * 5_000):
+        assert "not a plain .npy array" in unreadable(npy(path, claim % shape, b"\0" * 80))
+    long = claim % 10 + " " * 3_000_000
+    assert "not a plain" in unreadable(npy(path, long, b"\0" * 80, b"\x02\x00", 4))
+    np.save(path, np.array([3, None]), allow_pickle=True)
+    assert "not a plain .npy array" in unreadable(path)
+    with path.open("wb") as file:
+        np.savez(file, a=np.array([3, 5]))
+    assert "not a plain .npy array" in unreadable(path)
+    np.save(path, np.array([3.0, 5.0]))
+    assert "got 3.0 (float)" in unreadable(path)
+
+
+def test_what_was_read_no_longer_hangs_on_its_file(tmp_path):
+    np.save(tmp_path / "a.npy", np.array([3, 5]))
+    found = lengths.read(tmp_path / "a.npy")
+    np.save(tmp_path / "a.npy", np.array([7, 7]))
+    assert found.tolist() == [3, 5] and not isinstance(found, np.memmap)
+
+
+def test_a_folder_and_a_missing_file_are_named(tmp_path):
+    (tmp_path / "folder.jsonl").mkdir()
+    assert "cannot be read" in unreadable(tmp_path / "folder.jsonl")
+    for suffix in ("npy", "txt", "json", "jsonl"):
+        assert "no such file" in unreadable(tmp_path / f"missing.{suffix}")
 
 
 @pytest.mark.parametrize("document", [[5, 6, 7], (5, 6, 7), np.arange(3), {"input_ids": [5, 6, 7]}])

@@ -68,7 +68,7 @@ def test_a_folder_brings_its_own_tokenizer(tmp_path, capsys):
     assert model.tokenizer_name(tmp_path) is None
     documents = tmp_path / "documents.jsonl"
     documents.write_text('{"text": "one two"}\n{"text": "two"}\n')
-    words = ["fit", str(tmp_path), "--data", str(documents), "--budget", "0.01"]
+    words = ["fit", "--model", str(tmp_path), "--data", str(documents), "--budget", "0.01"]
     assert main(words) == 1  # the mistake: the embedded tokenizer counts 4,096 entries
     assert "use the tokenizer that belongs to the model" in capsys.readouterr().err
 

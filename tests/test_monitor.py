@@ -186,7 +186,7 @@ def test_precision_is_that_of_the_forward_pass(tmp_path):
                 optimizer.step()
     precisions = [one.precision for one in records.read(path).cells()]
     assert precisions == ["float32", "autocast-bfloat16"]
-    assert {one.precision for one in train(tmp_path / "b.jsonl", bf16=True)} == {
+    assert {one.precision for one in train(tmp_path / "b.jsonl", bf16=True).cells()} == {
         "autocast-bfloat16"
     }
 

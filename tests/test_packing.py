@@ -239,7 +239,7 @@ def test_a_saved_packing_is_read_back_and_other_documents_are_refused(tmp_path):
     ("call", "message"),
     [
         (lambda: pack([], 4), "empty"),
-        (lambda: pack([1], 0), "at least 1 slot, got 0"),
+        (lambda: pack([1], 0), "row_length must be a whole number of at least 1, got 0"),
         (lambda: pack([1, -2], 4), "got -2 at position 1"),
         (lambda: pack([1.5], 4), "integers"),
         (lambda: pack([1], 4, method="tetris"), "tetris"),

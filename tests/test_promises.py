@@ -14,6 +14,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 README = (ROOT / "README.md").read_text()
+API = (ROOT / "book/api.md").read_text()
+CITATION = (ROOT / "CITATION.cff").read_text()
 TRACKED = subprocess.run(
     ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
 ).stdout.split("\0")[:-1]
@@ -89,14 +91,60 @@ def test_every_make_verb_in_the_documents_exists():
         assert shown <= verbs, f"{name} shows make {sorted(shown - verbs)}"
 
 
-def test_the_readme_lists_every_module_with_its_own_first_line():
+def first_line(path: Path) -> str:
+    return (ast.get_docstring(ast.parse(path.read_text())) or "").splitlines()[0]
+
+
+def test_the_readme_lists_every_door_with_its_own_first_line():
     listed = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", README, re.MULTILINE))
-    modules = {
-        path.stem: (ast.get_docstring(ast.parse(path.read_text())) or "").splitlines()[0]
-        for path in (ROOT / "batchlab").glob("*.py")
-        if path.stem != "__init__"
-    }
-    assert listed == modules
+    files = {path.stem: path for path in (ROOT / "batchlab").glob("[!_]*.py")}
+    packages = {path.parent.name: path for path in (ROOT / "batchlab").glob("*/__init__.py")}
+    assert listed == {name: first_line(path) for name, path in (files | packages).items()}
+
+
+TEACHES = {"classroom", "authoring", "grading"}  # told in the pages for instructors and authors
+
+
+def test_the_book_describes_every_public_door_of_the_library():
+    """A private file, and a verb of the command line, has a door that hands it on."""
+    described = re.findall(r"^\.\. automodule:: batchlab\.(\S+)$", API, re.MULTILINE)
+    assert len(described) == len(set(described))
+    public = set()
+    for path in (ROOT / "batchlab").rglob("*.py"):
+        parts = path.relative_to(ROOT / "batchlab").with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name and not any(part.startswith("_") for part in parts if part != "__init__"):
+            public.add(name)
+    verbs = {name for name in public if name.startswith("cli.")}
+    taught = {name for name in public if name.split(".")[0] in TEACHES}
+    assert set(described) == public - verbs - taught
+
+
+def test_the_version_and_the_address_stand_in_one_place_each():
+    """The address is that of the notebooks' first cell; while there is none, nobody names one."""
+    import batchlab
+
+    assert "version" not in PROJECT and PROJECT["dynamic"] == ["version"]
+    assert f"\nversion: {batchlab.__version__}\n" in CITATION
+    (source,) = (ROOT / "batchlab").glob("*/sources.py")
+    found = re.search(r'^REPOSITORY = \(?\s*"(?:git\+)?(.*?)"', source.read_text(), re.MULTILINE)
+    assert found, "where the address of the repository stands"
+    assert list(PROJECT.get("urls", {}).values()) == [found[1]] * bool(found[1])
+    assert re.findall(r"^repository-code: (.+)$", CITATION, re.MULTILINE) == [found[1]] * bool(
+        found[1]
+    )
+
+
+def test_the_workflow_runs_what_a_change_must_pass_and_publishes_the_book():
+    import yaml
+
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert [step["run"] for step in steps if "run" in step] == [".ci/run"]
+    (book,) = (step for step in steps if "upload-pages-artifact" in step.get("uses", ""))
+    assert book["with"]["path"] == "_build/html"
+    pythons = workflow["jobs"]["check"]["strategy"]["matrix"]["python"]
+    assert PROJECT["requires-python"] == f">={pythons[0]}"
 
 
 def test_the_readme_and_the_book_list_every_lesson():

@@ -47,6 +47,41 @@ def test_a_record_torn_anywhere_is_reported_and_never_fatal(tmp_path, cut):
     assert found == [{"rows": 1}, {"rows": 2}] and found.torn == whole[:cut]
 
 
+@pytest.mark.parametrize("written", ["a}", "{}", '"}', "\\", "\u00fc}", "}" * 40])
+def test_a_record_cut_inside_a_string_and_appended_to_stays_readable(tmp_path, written):
+    """A brace inside a string ends no record: the line behind it was refused with its file."""
+    path = tmp_path / "runs.jsonl"
+    whole = json.dumps({"note": written + "..."})
+    for cut in range(1, len(whole)):
+        path.write_text('{"rows": 1}\n' + whole[:cut])
+        records.append(path, {"rows": 2})
+        found = records.read(path)
+        assert found == [{"rows": 1}, {"rows": 2}] and found.torn == whole[:cut], whole[:cut]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_record(tmp_path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text('{"rows": 1}\n', encoding="utf-8-sig")
+    records.append(path, {"rows": 2})
+    assert records.read(path) == [{"rows": 1}, {"rows": 2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000 + "\n{}\n", "line 1: not JSON .*nested too deeply"),
+        ('{"a": ' + "9" * 5_000 + "}\n{}\n", "line 1: not JSON .*thousands of digits"),
+        ('{"rows": 1} x}\n{}\n', "line 1: not JSON .Extra data"),
+    ],
+)
+def test_a_record_that_no_reader_can_hold_is_one_line(tmp_path, text, message):
+    path = tmp_path / "runs.jsonl"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message) as caught:
+        records.read(path)
+    assert len(str(caught.value)) < 300
+
+
 def test_writers_at_the_same_time_tear_nothing(tmp_path):
     path = tmp_path / "runs.jsonl"
     code = (

@@ -80,7 +80,7 @@ def test_a_torn_last_line_is_reported_and_never_fatal(capsys, write):
 def test_measured_peaks_stand_in_the_table_and_missing_ones_are_said(capsys, write):
     path = write([change(one, peak_bytes=3 * 2**29) for one in visits()])
     assert "1.50 GiB" in run(capsys, path)[1]
-    assert "counts no peak of memory; `batchlab memory MODEL`" in run(
+    assert "counts no peak of memory; `batchlab memory --model NAME`" in run(
         capsys, write(visits(), "b.jsonl")
     )[1]  # fmt: skip
 
@@ -130,7 +130,7 @@ def test_a_file_gets_the_throughput(capsys, write, tmp_path):
     path = write(visits())
     assert run(capsys, path, "--figure", tmp_path / "a.svg")[0] == 0
     assert "The knee lies at" in (tmp_path / "a.svg").read_text()
-    code, out, err = run(capsys, path, "--plot", tmp_path / "a.bmp")
+    code, out, err = run(capsys, path, "--figure", tmp_path / "a.bmp")
     assert (code, out) == (1, "") and "figures are written as .png, .svg, .pdf" in err
     code, _, err = run(capsys, write(PEAKS, "p.jsonl"), "--figure", tmp_path / "b.png")
     assert code == 1 and "throughput cannot be drawn: no cell finished" in err

@@ -28,11 +28,12 @@ ROOMS = {
     "units": "||",
     "counts": "|| torch",  # what a micro-batch holds; a record of it needs no torch
     # paper: numpy at most
-    "lengths": "| numpy |",
-    "padding": "lengths | numpy |",
-    "buckets": "lengths padding | numpy |",
+    "reading": "||",
+    "lengths": "reading units | numpy |",
+    "padding": "lengths units | numpy |",
+    "buckets": "lengths padding units | numpy |",
     "packing._fit_rules": "| numpy |",
-    "packing._pack": "lengths packing._fit_rules | numpy |",
+    "packing._pack": "lengths packing._fit_rules units | numpy |",
     "packing._stream": "packing._pack | numpy |",
     "packing": "packing._pack packing._stream ||",
     "plan._plan": "units ||",
@@ -45,10 +46,15 @@ ROOMS = {
     "records._cell": "counts ||",
     "records._environment": "records._cell ||",
     "records._schema": "counts records._cell ||",
-    "records._file": "records._cell records._schema ||",
+    "records._file": "reading records._cell records._schema ||",
     "records": "records._cell records._environment records._file records._schema ||",
     "data._corpus": "counts | numpy | datasets tokenizers",
-    "data._load": "data._corpus || datasets pyarrow tqdm transformers",
+    "data._tokens": "data._corpus | numpy | transformers",
+    "data._columns": "data._corpus reading | numpy |",
+    "data._files": "reading || pyarrow",
+    "data._documents": "data._columns data._files data._tokens reading | numpy |",
+    "data._load": "data._columns data._corpus data._documents data._files data._tokens || "
+    "datasets tqdm",
     "data": "data._corpus data._load ||",
     # the corridor: torch
     "model": "|| torch transformers",
@@ -67,7 +73,9 @@ ROOMS = {
     "memory._counter": "| torch |",
     "memory._storages": "| torch |",
     "memory._journal": "records ||",
-    "memory.trace": "loop memory._counter memory._storages ~model units | torch | transformers",
+    "memory._layers": "||",
+    "memory.trace": "loop memory._counter memory._layers memory._storages ~model units | torch | "
+    "transformers",
     "memory._forecast": "memory.trace ||",
     "memory._rehearsal": "loop memory._counter memory.limits memory.trace | torch |",
     "memory.fit": "batches lengths memory._counter memory._forecast memory._journal "
@@ -101,28 +109,41 @@ ROOMS = {
     # the command line
     "cli._answer": "||",
     "cli._progress": "|| tqdm",
-    "cli._source": "~data lengths | numpy |",
-    "cli._measuring": "~attention cli._progress ~data ~model records ~sweep || torch",
-    "cli.doctor": "cli._answer cli._measuring doctor doctor.prices ~plots records report ~sweep ||",
-    "cli.fit": "cli._answer cli._progress ~data ~memory.fit ~model ~plan report units || torch",
-    "cli.memory": "cli._answer ~memory.trace ~plots report units || torch transformers",
-    "cli.pack": "cli._answer cli._source packing padding ~plots report units | numpy |",
-    "cli.padding": "cli._answer cli._source lengths padding ~plots report units | numpy |",
-    "cli.plan": "cli._answer cli._source packing padding plan report units | numpy |",
-    "cli.report": "cli._answer cli._measuring data doctor.throughput records report "
-    "report.figures ~sweep units ||",
-    "cli.sweep": "cli._answer cli._measuring doctor.throughput records report report.figures "
+    "cli.options": "packing records units || torch",
+    "cli._source": "~data lengths ~model | numpy |",
+    "cli._measuring": "~attention cli._progress cli._source cli.options ~data ~model records "
     "~sweep ||",
-    "cli._main": "cli._answer ~plots ||",  # each verb is imported when its help or it is asked for
+    "cli.doctor": "cli._answer cli._measuring cli.options doctor doctor.prices ~plots records "
+    "report ~sweep ||",
+    "cli.fit": "cli._answer cli._progress cli._source cli.options ~data ~memory.fit ~model report "
+    "units ||",
+    "cli.memory": "cli._answer cli.options ~memory.trace ~plots report units || transformers",
+    "cli.pack": "cli._answer cli._source cli.options packing padding ~plots report units | numpy |",
+    "cli.padding": "cli._answer cli._source cli.options lengths padding ~plots report units "
+    "| numpy |",
+    "cli.plan": "cli._answer cli._source cli.options packing padding plan report units | numpy |",
+    "cli.report": "cli._answer cli._measuring cli.options data doctor.throughput records report "
+    "report.figures ~sweep units ||",
+    "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput records report "
+    "~sweep ||",
+    "cli._main": "cli._answer cli.options ~plots ||",  # a verb is imported when it is asked for
     "cli": "cli._main ||",
     "__main__": "cli ||",
     # the classroom: what runs in a learner's notebook
-    "classroom.plain": "| numpy |",
+    "classroom.showing": "| numpy |",
+    "classroom.plain": "classroom.showing | numpy |",
     "classroom.verdict": "classroom.plain ||",
-    "classroom.behaviour": "classroom.plain classroom.verdict ||",
-    "classroom.check": "classroom.behaviour classroom.plain classroom.verdict | numpy |",
+    "classroom.copies": "classroom.showing | numpy |",
+    "classroom.behaviour": "classroom.copies classroom.showing classroom.verdict ||",
+    "classroom.planted": "classroom.behaviour classroom.copies classroom.plain classroom.verdict "
+    "||",
+    "classroom.values": "classroom.plain classroom.showing classroom.verdict | numpy |",
+    "classroom.items": "classroom.plain classroom.showing classroom.values classroom.verdict | "
+    "numpy |",
+    "classroom.check": "classroom.behaviour classroom.items classroom.planted classroom.values "
+    "classroom.verdict | numpy |",
     "classroom.opening": "||",
-    "classroom.predict": "classroom.opening classroom.plain ||",
+    "classroom.predict": "classroom.opening classroom.plain classroom.showing ||",
     "classroom.quiz": "widgets ||",
     "classroom": "classroom.opening ||",
     "classroom.probes._load": "||",
@@ -131,12 +152,16 @@ ROOMS = {
     "classroom.probes.lesson_04": "attention batches loop model | numpy torch |",
     "classroom.probes.lesson_05": "loop | torch |",
     # authoring: what makes lessons
-    "classroom.conventions": "||",
-    "classroom.prose": "||",
-    "classroom.sources": "classroom.conventions classroom.prose || jupytext nbformat nbgrader "
+    "classroom.mine": "classroom.opening classroom.showing ||",
+    "authoring": "||",
+    "authoring.conventions": "||",
+    "authoring.forks": "||",
+    "authoring.prose": "||",
+    "authoring.sources": "authoring.conventions authoring.prose || jupytext nbformat nbgrader "
     "traitlets",
-    "classroom.trial": "classroom.conventions ||",
-    "classroom.matrix": "classroom.trial ||",
+    "authoring.trial": "authoring.conventions authoring.forks ||",
+    "authoring.matrix": "authoring.trial ||",
+    "authoring.seeds": "authoring.forks authoring.trial ~classroom.check ||",
 }
 LIGHT_AT_IMPORT = {"torch", "transformers", "datasets", "matplotlib", "ipywidgets", "anywidget"}
 

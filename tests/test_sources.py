@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from batchlab.classroom import prose, sources
+from batchlab.authoring import prose, sources
 from tests.tiny_lesson import ROOT, SOURCE, course, module, outcomes, points
 
 STUDENT = "lessons/02_tiny/tiny.ipynb"
@@ -84,8 +84,8 @@ def test_every_answer_of_the_bank_has_its_outcome(built, tmp_path):
     assert not found["right"]["caught_by"]
     assert found["blank"]["caught_by"] == "check-slots"
     table = module("matrix", "02_tiny", "--root", str(built))
-    assert "| `slots` | tokens | slots of [5, 3] |" in table
-    assert "| `slots` | first | hidden inputs: slots of [" in table
+    assert "| `slots` | tokens | `check-slots` | `` asked slots of [5, 3] ``<br>`` got 8" in table
+    assert "| `slots` | first | `check-slots` (hidden inputs) | `` asked slots of [" in table
 
 
 def test_the_matrix_sees_a_bank_that_is_wrong_itself(built, tmp_path):
@@ -121,7 +121,7 @@ def test_kept_outcomes_serve_again_until_anything_changes(built, tmp_path):
 def test_a_bank_for_an_answer_that_does_not_exist_is_an_error(built, tmp_path):
     copy = shutil.copytree(built, tmp_path / "course")
     (copy / "tests/wrong_answers/02_tiny.py").write_text("RIGHT = {'slot': {'x': 'slot = 1'}}\n")
-    command = [sys.executable, "-m", "batchlab.classroom.matrix", "--root", str(copy)]
+    command = [sys.executable, "-m", "batchlab.authoring.matrix", "--root", str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1 and "no answer cell 'slot'" in done.stderr
 

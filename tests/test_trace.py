@@ -4,10 +4,12 @@ import functools
 
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from batchlab import loop, model
 from batchlab.memory import ModelShape, trace
 from batchlab.memory import _counter as counter
+from batchlab.memory._layers import depths_of, with_layers
 
 BF16, FP32 = torch.bfloat16, torch.float32
 CASES = [  # family, layers, hidden, vocabulary, tied, rows, length, options
@@ -120,7 +122,7 @@ def test_a_device_without_a_counter_is_refused():
 def test_phases_extrapolate_to_the_byte(options, monkeypatch):
     deep = config(12, 64, 2048)
     predicted = trace.predict_peak(deep, rows=2, length=64, **options)
-    monkeypatch.setattr(trace, "SHALLOW", (12, 12))
+    monkeypatch.setattr(trace, "depths_of", lambda config, layers: (layers,))
     traced = trace.predict_peak(deep, rows=2, length=64, **options)
     assert (predicted.traced_layers, traced.traced_layers) == ((3, 5), (12,))
     assert predicted.by_kind == traced.by_kind and predicted.phase == traced.phase
@@ -220,3 +222,71 @@ def test_the_global_model_code_is_left_as_it_was():
 def test_a_step_without_content_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         trace.predict_peak(config(2, 32, 64), **{"rows": 1, "length": 8, **options})
+
+
+def moe(kind, **more):
+    import transformers
+
+    shape = {
+        "vocab_size": 512, "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 256,
+    }  # fmt: skip
+    return getattr(transformers, f"{kind}Config")(**shape | more)
+
+
+MIXED = {
+    "mixtral": ("Mixtral", {"num_local_experts": 4, "sliding_window": None}),
+    "qwen3_moe": ("Qwen3Moe", {"num_experts": 4, "num_experts_per_tok": 2, "head_dim": 16}),
+    "olmoe": ("Olmoe", {"num_experts": 8, "num_experts_per_tok": 2, "eos_token_id": 0}),
+    "gemma3": ("Gemma3Text", {"num_hidden_layers": 16, "head_dim": 16, "sliding_window": 32}),
+    "phi3": ("Phi3", {"pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 0}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MIXED)
+def test_mixtures_and_layers_of_several_kinds_are_predicted_to_the_third_digit(name):
+    kind, more = MIXED[name]
+    found = trace.compare(moe(kind, **more), rows=2, length=64)
+    assert abs(found.error) <= 0.001, str(found)
+
+
+def test_the_depths_differ_by_whole_periods_and_end_like_the_model():
+    gemma = moe("Gemma3Text", num_hidden_layers=26, head_dim=16)
+    first, second = depths_of(gemma, 26)
+    assert (first, second) == (8, 14)
+    assert with_layers(gemma, 8).layer_types[-3:] == gemma.layer_types[-3:]
+    plain = moe("Mistral", num_hidden_layers=26, sliding_window=None)
+    assert depths_of(plain, 26) == (3, 5)
+    assert depths_of(plain, 5) == (5,), "shallower than two traces: traced as it is"
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "words"),
+    [
+        ("T5", {"d_model": 64, "num_layers": 2}, "t5 cannot be traced: Unrecognized configuration"),
+        ("Mamba", {}, "mamba cannot be traced: MambaForCausalLM does not support"),
+    ],
+)
+def test_a_family_that_cannot_be_traced_is_refused_in_one_line(kind, more, words):
+    with pytest.raises(ValueError, match=words) as refused:
+        trace.predict_peak(moe(kind, **more), rows=1, length=16)
+    assert "\n" not in str(refused.value)
+
+
+def test_grouped_heads_in_float32_store_all_scores_on_a_gpu():
+    """Judged by the same kernel on the CPU; the flash kernel would have stored a quarter less."""
+    shape = config(2, 64, 64)
+    told = trace.predict_peak(shape, rows=2, length=256, device="cuda").total_bytes
+    with sdpa_kernel(SDPBackend.MATH):
+        measured = trace.compare(shape, rows=2, length=256).measured_bytes
+    assert told == pytest.approx(measured, rel=0.03)
+    assert trace.predict_peak(shape, rows=2, length=256).total_bytes < 0.8 * told
+
+
+def test_rows_longer_than_the_table_of_positions_are_refused():
+    import transformers
+
+    short = transformers.GPT2Config(vocab_size=64, n_embd=16, n_layer=1, n_head=2, n_positions=32)
+    with pytest.raises(ValueError, match="rows of 64 slots: gpt2 has 32 positions"):
+        trace.predict_peak(short, rows=1, length=64)

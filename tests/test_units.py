@@ -36,5 +36,5 @@ def test_neighbours_are_multiples_on_both_sides(value, step):
 
 
 def test_multiples_of_nothing_are_refused():
-    with pytest.raises(ValueError, match="step must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="step must be a whole number of at least 1, got 0"):
         units.neighbours(5, 0)

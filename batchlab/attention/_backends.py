@@ -10,8 +10,9 @@ The order of sums in the backward pass of the first two varies from run to run o
 `torch.use_deterministic_algorithms(True)` fixes it for every backend.
 """
 
+import contextlib
 import functools
-import importlib.util
+import importlib
 import inspect
 import itertools
 from typing import Any, NamedTuple, Protocol
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 __all__ = ["BACKENDS", "Borders", "missing"]
 
@@ -89,16 +91,22 @@ def _sdpa(
     grouped = q.shape[1] != k.shape[1]
     if grouped and q.is_cuda:  # else PyTorch falls back to a kernel that stores all L * L scores
         (k, v), grouped = _for_each_query_head(q, k, v), False
+    call = functools.partial(
+        F.scaled_dot_product_attention, is_causal=causal, scale=scale, enable_gqa=grouped
+    )
     lengths = [length for length in borders.lengths if length]
-    documents = zip(*(x.transpose(0, 1).split(lengths, dim=1) for x in (q, k, v)), strict=True)
-    parts = []
-    for q_HLD, k_HLD, v_HLD in documents:
-        out = F.scaled_dot_product_attention(
-            q_HLD[None], k_HLD[None], v_HLD[None],
-            is_causal=causal, scale=scale, enable_gqa=grouped,
-        )  # fmt: skip
-        parts.append(out[0])
+    with sdpa_kernel(_NO_PLANS) if q.is_cuda else contextlib.nullcontext():
+        if len(set(lengths)) == 1:  # padded rows, for example: one call for all of them
+            rows = (x.unflatten(0, (len(lengths), lengths[0])).transpose(1, 2) for x in (q, k, v))
+            return call(*rows).transpose(1, 2).flatten(0, 1)
+        documents = zip(*(x.transpose(0, 1).split(lengths, dim=1) for x in (q, k, v)), strict=True)
+        parts = [call(*(x_HLD[None] for x_HLD in one))[0] for one in documents]
     return torch.cat(parts, dim=1).transpose(0, 1)
+
+
+# cuDNN comes first on an H100 and builds a plan for every shape it has not seen: 0.4 s forward and
+# 0.5 s backward on a B200 (modelscope/FunASR#3704), for each new document length
+_NO_PLANS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
 BACKENDS: dict[str, Backend] = {"flash": _flash, "torch": _torch, "sdpa": _sdpa}  # best first
@@ -116,16 +124,25 @@ def missing(backend: str, q: Tensor) -> str:
         return f"it needs heads of a multiple of 8 up to 256, got {q.shape[-1]}"
     if torch.cuda.get_device_capability(q.device) < (8, 0):
         return f"it needs compute capability 8.0, {torch.cuda.get_device_name(q.device)} has less"
-    module = "flash_attn" if backend == "flash" else "torch.nn.attention.varlen"
-    return "" if _installed(module) else f"{module} is not installed"
+    return _why_not_imported(*_FUNCTIONS[backend])
+
+
+_FUNCTIONS = {
+    "flash": ("flash_attn", "flash_attn_varlen_func"),
+    "torch": ("torch.nn.attention.varlen", "varlen_attn"),
+}
 
 
 @functools.cache
-def _installed(module: str) -> bool:
+def _why_not_imported(module: str, function: str) -> str:
+    """ "" if the function can be imported: a binary built for another torch is there and fails."""
     try:
-        return importlib.util.find_spec(module) is not None
-    except (ModuleNotFoundError, ValueError):
-        return False
+        getattr(importlib.import_module(module), function)
+    except ModuleNotFoundError as error:
+        return f"{error.name} is not installed"
+    except (ImportError, AttributeError, OSError, RuntimeError) as error:
+        return f"{module} cannot be imported ({' '.join(str(error).split())[:120]})"
+    return ""
 
 
 def _for_each_query_head(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:

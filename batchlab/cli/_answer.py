@@ -1,14 +1,13 @@
-"""The verbs of the command line, one module each, and what they share.
+"""What every verb of the command line gives back.
 
 parsed words  ->  run  ->  Answer(data, text, figure)
 """
 
-import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Answer", "plot_option"]
+__all__ = ["Answer"]
 
 
 @dataclass(frozen=True)
@@ -19,8 +18,3 @@ class Answer:
     text: str
     figure: Callable[[], Any] | None = None
     code: int = 0
-
-
-def plot_option(parser: argparse.ArgumentParser) -> None:
-    """Offer `--plot FILE`; the verb's Answer must then hold a figure."""
-    parser.add_argument("--plot", metavar="FILE", help="draw it: .png, .svg or .pdf")

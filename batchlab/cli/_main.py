@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 import batchlab
+from batchlab.cli import options
 from batchlab.cli._answer import Answer
 
 __all__ = ["VERBS", "main", "parser"]
@@ -36,7 +37,8 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="batchlab",
         description="What one optimizer step sees, what it costs, and how to fill it.",
-        epilog="Each verb runs on an embedded list of documents; give a file to use your own.",
+        epilog="Each verb runs on embedded documents; --data and --model use your own.",
+        allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"batchlab {batchlab.__version__}")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
@@ -48,9 +50,10 @@ def parser() -> argparse.ArgumentParser:
             help=first.rstrip("."),
             description=f"{first}\n{rest}".strip(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
         )
         verb.arguments(added)
-        added.add_argument("--json", action="store_true", help="print JSON instead of tables")
+        options.offer(added, "json")
     return top
 
 
@@ -58,6 +61,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code."""
     args = parser().parse_args(words)
     try:
+        options.check(args)
         answer = _verb(VERBS[args.verb]).run(args)
         _show(answer, args)
         sys.stdout.flush()
@@ -66,7 +70,7 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        if kept := getattr(args, "output", None) or getattr(args, "journal", None):
+        if kept := getattr(args, "output", None):
             print(f"batchlab: stopped; the same command goes on from {kept}", file=sys.stderr)
         return 130
     except (ValueError, OSError, ImportError) as error:
@@ -76,12 +80,11 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _show(answer: Answer, args: argparse.Namespace) -> None:
     """Draw first: a figure that cannot be written leaves no half of an answer behind."""
-    if getattr(args, "plot", None):
+    if answer.figure and args.figure:
         from batchlab import plots
 
-        assert answer.figure, f"{args.verb} offers --plot and has no figure"
-        plots.save(answer.figure(), args.plot)
-        print(f"drawn: {args.plot}", file=sys.stderr)
+        plots.save(answer.figure(), args.figure)
+        print(f"drawn: {args.figure}", file=sys.stderr)
     print(json.dumps(answer.data, indent=2, allow_nan=False) if args.json else answer.text)
 
 
@@ -97,7 +100,3 @@ def _one_line(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return f"this needs the package {error.name}: pip install {error.name}"
     return " ".join(str(error).split())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

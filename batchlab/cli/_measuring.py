@@ -1,36 +1,38 @@
 """What sweep and doctor share: a model, its data, and cells to measure them in.
 
---model, --data, --rows ...  ->  documents, a maker of models, the identity of both
+--model, --data, --field, --rows  ->  documents, a maker of models, the identity of both
 """
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from batchlab.cli import _progress as progress
+from batchlab.cli import _source as source
+from batchlab.cli import options
 from batchlab.records import Cell, Identity, Model
 
 if TYPE_CHECKING:
     from batchlab.sweep import Point
 
-__all__ = ["Prepared", "add", "measure", "prepare"]
+__all__ = ["ROWS", "WORDS", "Prepared", "documents_per_step", "measure", "prepare"]
+
+WORDS = ("model", "data", "field", "rows")
+ROWS = [1, 2, 4, 8, 16]
+FEWEST_DOCUMENTS = 16  # of a step: fewer would differ too much in their lengths from step to step
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Offer model, data, rows and the number of documents that a step trains."""
-    parser.add_argument(
-        "--model", metavar="NAME", help="folder or hub name, its tokenizer too (default: small)"
-    )
-    parser.add_argument("--data", metavar="DATA", help="documents (default: the embedded corpus)")
-    parser.add_argument("--field", help="which field holds the text or the token ids")
-    parser.add_argument(
-        "--rows", type=int, nargs="+", default=[1, 2, 4, 8, 16], metavar="N", help="rows to measure"
-    )
-    parser.add_argument(
-        "--documents", type=int, default=16, metavar="N", help="documents per step (default: 16)"
-    )
+def documents_per_step(rows: Sequence[int]) -> int:
+    """The fewest documents, at least 16, that divide into micro-batches of all these rows.
+
+    >>> documents_per_step([1, 2, 4]), documents_per_step([3, 8]), documents_per_step([64])
+    (16, 24, 64)
+    """
+    multiple = math.lcm(*rows)
+    return multiple * math.ceil(FEWEST_DOCUMENTS / multiple)
 
 
 @dataclass(frozen=True)
@@ -44,17 +46,14 @@ class Prepared:
 
 def prepare(args: argparse.Namespace) -> Prepared:
     """Load the data and say what the model is; the models themselves are made cell by cell."""
-    import torch
-
     from batchlab import attention, data, model
 
-    corpus = data.load(args.data, field=args.field, tokenizer=model.tokenizer_name(args.model))
+    corpus = source.corpus_of(args)
     if args.data is None:
         corpus = corpus.at_most(data.DEFAULT_LONGEST)
-    dtypes = {"bfloat16": torch.bfloat16}
 
     def make(precision: str, layout: str) -> Any:
-        made = model.load(args.model, dtype=dtypes.get(precision, torch.float32))
+        made = model.load(args.model, dtype=options.dtypes(precision)[0])
         data.require_vocabulary(corpus, made)
         return attention.prepare(made)  # one attention for all layouts: no mask is built
 

@@ -1,6 +1,6 @@
 """Which documents a verb looks at: the embedded list, a list of lengths, or texts to count.
 
-    --data, --field, --tokenizer  ->  name, lengths
+    --data, --field, --split, --tokenizer  ->  name, lengths
 
 Lengths are read as they are. Only texts load a tokenizer, and with it the heavy libraries.
 """
@@ -14,7 +14,9 @@ import numpy as np
 
 from batchlab import lengths
 
-__all__ = ["add", "lengths_of"]
+__all__ = ["WORDS", "corpus_of", "lengths_of"]
+
+WORDS = ("data", "field", "split", "tokenizer")
 
 LISTS = {
     "embedded": ("standard library", lengths.embedded),
@@ -22,41 +24,42 @@ LISTS = {
 }
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Offer the data: a file in first place or after --data, its field, a tokenizer."""
-    parser.add_argument(
-        "file",
-        nargs="?",
-        metavar="DATA",
-        help="lengths or documents: .npy .txt .json .jsonl .csv .parquet, a folder, a hub name, "
-        "or gsm8k (default: the embedded list)",
-    )
-    parser.add_argument("--data", metavar="DATA", help="the same, as an option")
-    parser.add_argument("--field", help="which field holds the length, the token ids or the text")
-    parser.add_argument("--tokenizer", metavar="NAME", help="folder or hub name that counts texts")
-    parser.add_argument("--model", metavar="NAME", help="count texts with this model's tokenizer")
+def corpus_of(args: argparse.Namespace) -> Any:
+    """The documents themselves, as tokens of the model or of the tokenizer that was asked for."""
+    from batchlab import data, model
+
+    chosen = getattr(args, "tokenizer", None)
+    tokenizer = chosen or model.tokenizer_name(getattr(args, "model", None))
+    field, split = getattr(args, "field", None), getattr(args, "split", None)
+    if not split and args.data and _may_have_splits(Path(args.data)):
+        split = "train"
+    how = {"split": split} if split else {}
+    return data.load(args.data, field=field, tokenizer=tokenizer, **how)
 
 
 def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:
     """Name and lengths of what the words ask for."""
-    first, field, tokenizer = (getattr(args, name, None) for name in ("file", "field", "tokenizer"))
-    tokenizer = tokenizer or getattr(args, "model", None)
-    if first and args.data:
-        raise ValueError(f"two data sets were given: {first} and {args.data}; choose one")
-    chosen = first or args.data or "embedded"
+    field, split, tokenizer = (getattr(args, name, None) for name in WORDS[1:])
+    chosen = args.data or "embedded"
     if chosen in LISTS and not Path(chosen).exists():
-        if field or tokenizer:
-            raise ValueError(f"--field and --tokenizer go with your own documents, not {chosen}")
+        for word in WORDS[1:]:
+            if getattr(args, word, None):
+                raise ValueError(f"--{word} goes with your own documents, not {chosen}")
         return LISTS[chosen][0], LISTS[chosen][1]()
     if not tokenizer and _holds_lengths(Path(chosen), field):
+        if split:
+            raise ValueError(f"--split {split}: {chosen} is one list, without splits")
         return Path(chosen).name, _read(chosen, field, hint=hasattr(args, "field"))
-    from batchlab import data
-
-    corpus = data.load(chosen, field=field, tokenizer=tokenizer)
+    corpus = corpus_of(args)
     if corpus.tokenizer is None:
         return corpus.name, lengths.checked(corpus.lengths)
     counted = f"tokens of {tokenizer}" if tokenizer else "tokens of the embedded tokenizer"
     return f"{corpus.name} ({counted})", lengths.checked(corpus.lengths)
+
+
+def _may_have_splits(path: Path) -> bool:
+    """A hub name, or a folder that `datasets` saved with its splits."""
+    return not path.exists() or (path / "dataset_dict.json").exists()
 
 
 def _read(path: str, field: str | None, *, hint: bool) -> np.ndarray:

@@ -9,13 +9,13 @@ import argparse
 import dataclasses
 import math
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from batchlab import doctor, records, report
 from batchlab.cli import _measuring as measuring
-from batchlab.cli._answer import Answer, plot_option
+from batchlab.cli import options
+from batchlab.cli._answer import Answer
 from batchlab.doctor import prices
 from batchlab.records import Cell
 
@@ -25,16 +25,25 @@ __all__ = ["arguments", "run"]
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the records, the model and data to measure without them, and the proof."""
     parser.add_argument("records", nargs="?", metavar="RECORDS", help="a .jsonl file of records")
-    measuring.add(parser)
-    parser.add_argument("--precision", metavar="P", help="of the records, or of the measurement")
-    parser.add_argument("--verify", action="store_true", help="apply the change and measure it")
-    plot_option(parser)
+    options.offer(
+        parser,
+        *measuring.WORDS,
+        "precision",
+        "device",
+        "verify",
+        "figure",
+        several=["rows"],
+        shown={
+            "rows": " ".join(map(str, measuring.ROWS)),
+            "precision": "float32; of records, the one that they have",
+        },
+    )
 
 
 def run(args: argparse.Namespace) -> Answer:
     """Diagnose, and verify if asked."""
-    if args.records and args.verify:
-        raise ValueError("--verify measures anew: give it --model and --data, not records")
+    if args.records:
+        _require_no_measuring(args)
     prepared = None
     if args.records:
         read = records.read(args.records)
@@ -44,18 +53,20 @@ def run(args: argparse.Namespace) -> Answer:
     else:
         from batchlab import sweep
 
+        rows, device = args.rows or measuring.ROWS, options.place(args.device)
+        documents = measuring.documents_per_step(rows)
         prepared, torn = measuring.prepare(args), ""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "doctor.jsonl"
-            points = sweep.grid(args.rows, precisions=[args.precision or "float32"])
-            visits = measuring.measure(prepared, points, path, args.documents)
+            points = sweep.grid(rows, precisions=[args.precision or "float32"])
+            visits = measuring.measure(prepared, points, path, documents, device=device)
     diagnosis = doctor.diagnose(prices.merge(visits))
     data = _as_data(diagnosis)
     text = report.diagnosis_text(diagnosis)
     if torn:
         text += f"\n\nA line of {args.records} was cut off by a kill and is left out."
     if args.verify and prepared is not None:
-        proof = _verify(prepared, diagnosis, args.documents)
+        proof = _verify(prepared, diagnosis, documents, device)
         data["verified"], text = proof, f"{text}\n\n{_proof_text(proof)}"
 
     def figure() -> Any:
@@ -66,7 +77,13 @@ def run(args: argparse.Namespace) -> Answer:
     return Answer(data, text, figure)
 
 
-def _at_precision(visits: list[Cell], precision: str | None) -> Sequence[Cell]:
+def _require_no_measuring(args: argparse.Namespace) -> None:
+    for word in (*measuring.WORDS, "device", "verify"):
+        if getattr(args, word):
+            raise ValueError(f"--{word} measures anew, and {args.records} is measured: give one")
+
+
+def _at_precision(visits: list[Cell], precision: str | None) -> list[Cell]:
     if precision is None:
         return visits
     there = sorted({visit.precision for visit in visits})
@@ -89,7 +106,7 @@ def _as_data(diagnosis: doctor.Diagnosis) -> dict[str, Any]:
 
 
 def _verify(
-    prepared: measuring.Prepared, diagnosis: doctor.Diagnosis, documents: int
+    prepared: measuring.Prepared, diagnosis: doctor.Diagnosis, documents: int, device: str
 ) -> dict[str, Any] | None:
     """Measure the subject and the changed cell in turns, in one run."""
     from batchlab import sweep
@@ -103,7 +120,7 @@ def _verify(
     documents = math.lcm(documents, after.rows)  # both take the same steps
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "verify.jsonl"
-        visits = measuring.measure(prepared, [before, after], path, documents)
+        visits = measuring.measure(prepared, [before, after], path, documents, device=device)
     rates = {
         (c.rows, c.layout, c.checkpointing): doctor.useful_rate(c) for c in prices.merge(visits)
     }

@@ -1,7 +1,8 @@
 """Put whole documents into rows of one length, and compare with padding.
 
 The bound is the number of rows that no packing can do without: where it is reached, the packing is
-proven to be the best there is.
+proven to be the best there is. `--data` takes documents, lists of their lengths (.npy, .txt, .json,
+.jsonl), or `gsm8k`.
 """
 
 import argparse
@@ -11,32 +12,32 @@ import numpy as np
 
 from batchlab import packing, padding, report, units
 from batchlab.cli import _source as source
-from batchlab.cli._answer import Answer, plot_option
+from batchlab.cli import options
+from batchlab.cli._answer import Answer
 
 COMPARED_ROWS, WINDOW = 8, 16
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the data, the row and the two policies of packing."""
-    source.add(parser)
-    parser.add_argument(
-        "--row-length", type=int, default=2048, metavar="N", help="slots in a row (default: 2048)"
+    options.offer(
+        parser,
+        *source.WORDS,
+        "length",
+        "method",
+        "too_long",
+        "figure",
+        length=2048,
+        method=packing.METHODS[0],
+        shown={"too_long": "refuse; of the embedded documents, split"},
     )
-    parser.add_argument("--method", choices=packing.METHODS, default=packing.METHODS[0])
-    parser.add_argument(
-        "--too-long",
-        choices=packing.TOO_LONG,
-        help="documents longer than a row (default: refuse; split in the embedded list)",
-    )
-    plot_option(parser)
 
 
 def run(args: argparse.Namespace) -> Answer:
     """Pack the documents and count what padding would have cost them."""
     name, tokens = source.lengths_of(args)
-    embedded = not (args.file or args.data)
-    policy = args.too_long or ("split" if embedded else "refuse")
-    packed = packing.pack(tokens, args.row_length, method=args.method, too_long=policy)
+    policy = args.too_long or ("refuse" if args.data else "split")
+    packed = packing.pack(tokens, args.length, method=args.method, too_long=policy)
     pieces = packed.piece_lengths[packed.row_of >= 0]
     found = {
         "data": name,

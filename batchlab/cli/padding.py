@@ -1,7 +1,8 @@
 """Show what padding costs: by rows, and by the order of the documents.
 
 Each row of a micro-batch is stretched to the longest beside it. The table shows the share of the
-slots that then hold padding: exact for random batches, counted for the other orders.
+slots that then hold padding: exact for random batches, counted for the other orders. `--data` takes
+documents, lists of their lengths (.npy, .txt, .json, .jsonl), or `gsm8k`.
 """
 
 import argparse
@@ -11,21 +12,24 @@ import numpy as np
 
 from batchlab import lengths, padding, report, units
 from batchlab.cli import _source as source
-from batchlab.cli._answer import Answer, plot_option
+from batchlab.cli import options
+from batchlab.cli._answer import Answer
 
 ROWS = (2, 4, 8, 16, 32, 64)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the data, the rows to compare and the window."""
-    source.add(parser)
-    parser.add_argument(
-        "--rows", type=int, nargs="+", metavar="N", help="rows per micro-batch (default: 2 to 64)"
+    options.offer(
+        parser,
+        *source.WORDS,
+        "rows",
+        "window",
+        "figure",
+        several=["rows"],
+        shown={"rows": " ".join(map(str, ROWS))},
+        window=16,
     )
-    parser.add_argument(
-        "--window", type=int, default=16, metavar="N", help="batches sorted together (default: 16)"
-    )
-    plot_option(parser)
 
 
 def run(args: argparse.Namespace) -> Answer:

@@ -1,6 +1,7 @@
 """Show what one optimizer step sees, and every exact way to split it.
 
-Nothing is rounded: slots that do not divide are refused, with the nearest that do.
+Nothing is rounded: slots that do not divide are refused, with the nearest that do. What fills the
+step is `--data`: documents, lists of their lengths (.npy, .txt, .json, .jsonl), or `gsm8k`.
 """
 
 import argparse
@@ -11,9 +12,11 @@ import numpy as np
 
 from batchlab import packing, padding, plan, report, units
 from batchlab.cli import _source as source
+from batchlab.cli import options
 from batchlab.cli._answer import Answer
 
 MOST_ROWS = 64
+DEFAULTS = {"rows": 8, "accumulation": 4, "data_parallel": 1, "length": 2048}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,14 +27,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CONFIG",
         help="TrainingArguments, DeepSpeed or Megatron settings, .json or .yaml",
     )
-    parser.add_argument("--devices", type=int, metavar="N", help="of the config, if not in it")
-    parser.add_argument("--rows", type=int, metavar="N", help="per micro-batch (default: 8)")
+    shown = {name: str(value) for name, value in DEFAULTS.items()}
+    options.offer(parser, "devices", "rows", "data_parallel", "length", "data", shown=shown)
     either = parser.add_mutually_exclusive_group()
-    either.add_argument("--accumulation", type=int, metavar="N", help="micro-batches (default: 4)")
-    either.add_argument("--slots", type=int, metavar="N", help="slots per step, instead")
-    parser.add_argument("--data-parallel", type=int, metavar="N", help="replicas (default: 1)")
-    parser.add_argument("--length", type=int, metavar="N", help="slots in a row (default: 2048)")
-    parser.add_argument("--data", metavar="DATA", help="documents that fill the step")
+    options.offer(either, "accumulation", "slots", shown=shown)
 
 
 def run(args: argparse.Namespace) -> Answer:
@@ -67,14 +66,11 @@ def _step(args: argparse.Namespace) -> tuple[plan.Plan, str | None]:
         return launch.plan, launch.describe()
     if args.devices is not None:
         raise ValueError(f"--devices {args.devices} goes with a config; replicas: --data-parallel")
-    chosen = {
-        name: default if getattr(args, name) is None else getattr(args, name)
-        for name, default in (("rows", 8), ("data_parallel", 1), ("length", 2048))
-    }
-    if args.slots is not None:
-        return plan.for_slots_per_step(args.slots, **chosen), None
-    accumulation = 4 if args.accumulation is None else args.accumulation
-    return plan.Plan(accumulation=accumulation, **chosen), None
+    chosen = {name: getattr(args, name) or default for name, default in DEFAULTS.items()}
+    if args.slots is None:
+        return plan.Plan(**chosen), None
+    del chosen["accumulation"]
+    return plan.for_slots_per_step(args.slots, **chosen), None
 
 
 def _fill(tokens: np.ndarray, step: plan.Plan) -> dict[str, dict[str, float]]:

@@ -14,6 +14,7 @@ from typing import Any
 from batchlab import data as data_room
 from batchlab import records, report, units
 from batchlab.cli import _measuring as measuring
+from batchlab.cli import options
 from batchlab.cli._answer import Answer
 from batchlab.doctor import throughput
 from batchlab.records import Cell
@@ -21,7 +22,7 @@ from batchlab.report import figures
 
 __all__ = ["arguments", "run"]
 
-LAST_SWEEP = Path("runs/sweep.jsonl")
+LAST_SWEEP = options.RUNS / "sweep.jsonl"
 ROWS, LAYOUTS, DOCUMENTS = (1, 2, 4, 8), ("padded", "packed"), 8  # under a minute on two cores
 PEAK = ("rows", "length", "predicted_bytes", "measured_bytes")
 
@@ -29,9 +30,7 @@ PEAK = ("rows", "length", "predicted_bytes", "measured_bytes")
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the records and where to draw them."""
     parser.add_argument("records", nargs="*", metavar="RECORDS", help=".jsonl files or names")
-    parser.add_argument(
-        "--figure", "--plot", type=Path, metavar="PATH", help="a folder, or a .png, .svg or .pdf"
-    )
+    options.offer(parser, "figure")
 
 
 def run(args: argparse.Namespace) -> Answer:
@@ -142,7 +141,7 @@ def _of_cells(
 def _memory_text(predicted: dict[int, dict[str, int]] | None) -> str:
     begin = "This device counts no peak of memory;"
     if not predicted:
-        return f"{begin} `batchlab memory MODEL` predicts it."
+        return f"{begin} `batchlab memory --model NAME` predicts it."
     kinds = list(next(iter(predicted.values())))
     rows = [
         [n, *(units.size(held[kind]) for kind in kinds), units.size(sum(held.values()))]

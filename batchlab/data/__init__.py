@@ -8,8 +8,8 @@ from batchlab.data._load import (
     Corpus,
     embedded,
     load,
-    records_of,
     require_vocabulary,
+    rows_of,
     tokenizer_from,
 )
 
@@ -18,7 +18,7 @@ __all__ = [
     "Corpus",
     "embedded",
     "load",
-    "records_of",
     "require_vocabulary",
+    "rows_of",
     "tokenizer_from",
 ]

@@ -17,7 +17,7 @@ import sysconfig
 import tempfile
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,8 @@ class Corpus(Sequence[Mapping[str, np.ndarray]]):
     tokens   (tokens,) int32, all documents one after another
     starts   (documents + 1,) int64, where each document begins
     prompts  (documents,) int64, how many tokens of each are prompt: their labels are ignored
+    trained  (tokens,) bool where labels are ignored behind a prompt too, as the turns of a
+             conversation are; else None
     """
 
     name: str
@@ -57,6 +59,7 @@ class Corpus(Sequence[Mapping[str, np.ndarray]]):
     prompts: np.ndarray
     vocabulary: int
     tokenizer: Any = None  # decodes; None where the tokens came without one
+    trained: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -65,9 +68,12 @@ class Corpus(Sequence[Mapping[str, np.ndarray]]):
         if isinstance(number, slice):
             return self.select(range(*number.indices(len(self))))
         number = range(len(self))[number]
-        ids = self.tokens[self.starts[number] : self.starts[number + 1]]
+        here = slice(self.starts[number], self.starts[number + 1])
+        ids = self.tokens[here]
         labels = ids.copy()
         labels[: self.prompts[number]] = IGNORE
+        if self.trained is not None:
+            labels[~self.trained[here]] = IGNORE
         return {"input_ids": ids, "labels": labels}
 
     @property
@@ -79,24 +85,30 @@ class Corpus(Sequence[Mapping[str, np.ndarray]]):
     def fingerprint(self) -> str:
         """A short name of the content: equal for equal tokens and prompts."""
         digest = hashlib.sha256()
-        for array in (self.tokens, self.starts, self.prompts):
-            digest.update(np.ascontiguousarray(array).tobytes())
+        for array in (self.tokens, self.starts, self.prompts, self.trained):
+            if array is not None:
+                digest.update(np.ascontiguousarray(array).data.cast("B"))
         return digest.hexdigest()[:16]
 
     def select(self, numbers: Sequence[int] | np.ndarray) -> "Corpus":
         """The documents with these numbers, in this order."""
         numbers = np.asarray(numbers, dtype=np.int64)
-        parts = [self.tokens[self.starts[i] : self.starts[i + 1]] for i in numbers]
-        if not parts:
+        if len(numbers) == 0:
             raise ValueError("a corpus needs at least 1 document")
         starts = np.concatenate([[0], np.cumsum(self.lengths[numbers])])
-        return Corpus(
-            self.name,
-            np.concatenate(parts),
-            starts,
-            self.prompts[numbers],
-            self.vocabulary,
-            self.tokenizer,
+        begins, ends = self.starts[:-1][numbers].tolist(), self.starts[1:][numbers].tolist()
+
+        def gathered(array: np.ndarray) -> np.ndarray:
+            if begins[1:] == ends[:-1]:  # neighbours: nothing is copied
+                return array[begins[0] : ends[-1]]
+            return np.concatenate([array[b:e] for b, e in zip(begins, ends, strict=True)])
+
+        return replace(
+            self,
+            tokens=gathered(self.tokens),
+            starts=starts,
+            prompts=self.prompts[numbers],
+            trained=None if self.trained is None else gathered(self.trained),
         )
 
     def at_most(self, length: int) -> "Corpus":

@@ -2,97 +2,117 @@
 
     nothing, a path, a datasets object or a hub name  ->  Corpus
 
-Files are .jsonl, .json, .csv, .parquet and .txt (one document a paragraph), or a folder of them.
-A document is one text, a prompt with its answer (the prompt is not trained), or token ids.
+Files are .jsonl, .json, .csv, .parquet and .txt, or a folder of them. A document is one text,
+several fields joined, a prompt with its answer (the prompt is not trained), a conversation, or
+token ids.
 """
 
+import contextlib
 import itertools
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from batchlab.data._corpus import Corpus, embedded, from_pieces
+from batchlab.data._columns import BadDocument, Columns
+from batchlab.data._corpus import Corpus, embedded
+from batchlab.data._documents import Fields, kind_of, names_of
+from batchlab.data._files import SUFFIXES, UNITS, Place, Row, arrow_rows, rows_of_file, where
+from batchlab.data._tokens import Encoder, tokenizer_from
 
-__all__ = ["Corpus", "embedded", "load", "records_of", "require_vocabulary", "tokenizer_from"]
+__all__ = ["Corpus", "embedded", "load", "require_vocabulary", "rows_of", "tokenizer_from"]
 
-CHUNK = 1024  # texts that are tokenized in one call
-SUFFIXES = (".jsonl", ".json", ".csv", ".parquet", ".txt")
-Row = Mapping[str, Any]
+CHUNK = 1024  # documents that are tokenized in one call
+Rows = Iterator[tuple[Place, Row]]
 
 
 def load(
     source: Any = None,
     *,
-    field: str | None = None,
-    prompt_field: str | None = None,
-    answer_field: str | None = None,
+    field: str | Sequence[str] | None = None,
+    prompt_field: str | Sequence[str] | None = None,
+    answer_field: str | Sequence[str] | None = None,
+    answers_only: bool = False,
     tokenizer: Any = None,
     limit: int | None = None,
-    split: str = "train",
+    split: str | None = None,
+    document: str | None = None,
 ) -> Corpus:
     """Read documents and turn them into tokens; without a source, the embedded corpus.
 
-    field                      the text, or token ids (default: input_ids, else text)
-    prompt_field, answer_field a prompt whose labels are ignored, and what is trained
-    tokenizer                  a tokenizers or transformers object, a folder or a hub name; the
-                               embedded one if none is given
-    limit                      read only the first documents
+    field         the text, token ids or messages; several are joined by an empty line. By default
+                  the first that is there of input_ids, messages, prompt with completion, text
+    prompt_field, answer_field
+                  what is given (its labels are ignored) and what is trained, joined as they are
+    answers_only  of messages, train only what the assistant says (by default all, as TRL does)
+    tokenizer     a tokenizers or transformers object, a folder or a hub name; messages go through
+                  its chat template. The embedded one if none is given and texts need one
+    limit         read only the first documents
+    split         which split of a data set that has several
+    document      what a document of a .txt file is: "file", "line" or "paragraph" (of one file the
+                  default; a folder of texts must say it)
+
+    Token ids keep what their `labels` ignore. What cannot be read is a `ValueError` with its place.
+
+    >>> load([{"prompt": "2 + 2 =", "completion": " 4"}])[0]["labels"][:4].tolist()
+    [-100, -100, -100, -100]
     """
     if source is None:
         corpus = embedded()
         return corpus if limit is None else corpus[:limit]
     if (prompt_field is None) != (answer_field is None):
         raise ValueError("prompt_field and answer_field go together: give both or neither")
-    name, rows = records_of(source, split=split)
-    encode, vocabulary, chosen = _encoder(tokenizer)
-    pairs = (
-        _prompt_and_answer(row, f"{name}, document {number}", field, prompt_field, answer_field)
-        for number, row in enumerate(_watched(itertools.islice(rows, limit), name))
-    )
-    prompts: list[list[int]] = []
-    answers: list[list[int]] = []
-    while chunk := list(itertools.islice(pairs, CHUNK)):
-        prompts += _encoded([prompt for prompt, _ in chunk], encode)
-        answers += _encoded([answer for _, answer in chunk], encode)
-    if not answers:
+    if field is not None and prompt_field is not None:
+        raise ValueError("give field, or prompt_field and answer_field: not both")
+    fields = Fields(names_of(field), names_of(prompt_field), names_of(answer_field), answers_only)
+    name, rows = rows_of(source, split=split, document=document)
+    encoder = Encoder(tokenizer)
+    columns = _read(itertools.islice(rows, limit), fields, encoder, name)
+    return columns.corpus(name, vocabulary=encoder.vocabulary, tokenizer=encoder.used)
+
+
+def _read(rows: Rows, fields: Fields, encoder: Encoder, name: str) -> Columns:
+    """All rows as token ids, a chunk at a time."""
+    columns, kind = Columns(), None
+    with _progress(name) as advance:
+        while chunk := list(itertools.islice(rows, CHUNK)):
+            items = []
+            for place, row in chunk:
+                try:
+                    if kind is None:
+                        kind = kind_of(row, fields, encoder)
+                    items.append(kind.pick(row))
+                except ValueError as error:
+                    raise ValueError(f"{where(place)}: {error}") from None
+            assert kind is not None
+            try:
+                columns.add(*kind.made(items))
+            except BadDocument as error:
+                raise ValueError(f"{where(chunk[error.number][0])}: {error}") from None
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+            advance(len(chunk))
+    if kind is None:
         raise ValueError(f"{name}: no documents in it")
-    highest = max(max(tokens, default=0) for part in (prompts, answers) for tokens in part)
-    return from_pieces(
-        name, prompts, answers, vocabulary=max(vocabulary, highest + 1), tokenizer=chosen
-    )
+    return columns
 
 
-def records_of(source: Any, *, split: str = "train") -> tuple[str, Iterator[Row]]:
-    """Name and rows of a file, a folder of shards, a `datasets` object or a hub name."""
+def rows_of(
+    source: Any, *, split: str | None = None, document: str | None = None
+) -> tuple[str, Rows]:
+    """Name and rows, with their places, of a file, a folder, a `datasets` object or a hub name."""
+    if document not in (None, *UNITS):
+        raise ValueError(f"a document is a {', a '.join(UNITS)}; got {document!r}")
     if not isinstance(source, str | Path):
-        return type(source).__name__, _rows_of_object(source)
+        return type(source).__name__, _rows_of_object(source, split)
     path = Path(source)
     if path.is_dir():
-        if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
-            return path.name, _rows_saved(path, split)
-        shards = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES)
-        if not shards:
-            raise ValueError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
-        return path.name, (row for shard in shards for row in _rows_of_file(shard))
+        return path.name or str(path), _rows_of_folder(path, split, document)
     if path.is_file():
-        return path.name, _rows_of_file(path)
+        _refuse_split(split, path)
+        return path.name, rows_of_file(path, document or "paragraph")
     if path.suffix or path.is_absolute() or str(source).startswith("."):
         raise ValueError(f"{path}: no such file or folder")
     return str(source), _rows_of_hub(str(source), split)
-
-
-def tokenizer_from(tokenizer: Any) -> Any:
-    """A tokenizer object from an object, a folder or a hub name."""
-    if not isinstance(tokenizer, str | Path):
-        return tokenizer
-    from transformers import AutoTokenizer
-
-    try:
-        return AutoTokenizer.from_pretrained(str(tokenizer))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise ValueError(f"{tokenizer}: not a tokenizer ({first})") from None
 
 
 def require_vocabulary(corpus: Corpus, model: Any) -> None:
@@ -106,93 +126,55 @@ def require_vocabulary(corpus: Corpus, model: Any) -> None:
         )
 
 
-def _encoder(tokenizer: Any) -> tuple[Any, int, Any]:
-    """(texts -> token ids of each, size of the vocabulary, tokenizer)."""
-    chosen = embedded().tokenizer if tokenizer is None else tokenizer_from(tokenizer)
-    if hasattr(chosen, "token_to_id"):  # tokenizers
-        many = chosen.encode_batch
-        return lambda texts: [one.ids for one in many(texts)], chosen.get_vocab_size(), chosen
-
-    def encode(texts: list[str]) -> Any:  # token ids, as they are, need no end
-        if getattr(chosen, "eos_token_id", None) is None:
-            raise ValueError(
-                f"tokenizer {getattr(chosen, 'name_or_path', '') or type(chosen).__name__} has no "
-                "end-of-sequence token: set tokenizer.eos_token, so that documents can end"
-            )
-        return chosen(texts)["input_ids"]
-
-    return encode, len(chosen), chosen
-
-
-def _text(row: Row, field: str, where: str) -> str:
-    value = _value(row, field, where)
-    if not isinstance(value, str) or not value:
-        raise ValueError(
-            f"{where}: field {field!r} must be a non-empty text, got "
-            f"{type(value).__name__} {value!r:.40}"
-        )
-    return value
-
-
-def _prompt_and_answer(
-    row: Row, where: str, field: str | None, prompt_field: str | None, answer_field: str | None
-) -> tuple[str | list[int], str | list[int]]:
-    if prompt_field and answer_field:
-        return _text(row, prompt_field, where), _text(row, answer_field, where)
-    return [], _text_or_tokens(row, field, where)
-
-
-def _encoded(items: list[str | list[int]], encode: Any) -> list[list[int]]:
-    """Tokens of every item: texts together in one call, token ids as they are."""
-    texts = [item for item in items if isinstance(item, str)]
-    tokens = iter(encode(texts) if texts else [])
-    return [next(tokens) if isinstance(item, str) else item for item in items]
-
-
-def _text_or_tokens(row: Row, field: str | None, where: str) -> str | list[int]:
-    """A text, or token ids as they are."""
-    field = field or ("input_ids" if "input_ids" in row else "text")
-    value = _value(row, field, where)
-    if isinstance(value, str) or value is None:
-        return _text(row, field, where)
-    try:
-        tokens = [int(token) for token in value]
-    except (TypeError, ValueError):
-        tokens = []
-    if not tokens or min(tokens) < 0:
-        raise ValueError(
-            f"{where}: field {field!r} must be a text or token ids >= 0, got {value!r:.40}"
-        )
-    return tokens
-
-
-def _value(row: Row, field: str, where: str) -> Any:
-    if field not in row:
-        raise ValueError(f"{where}: no field {field!r}; the fields are {', '.join(map(str, row))}")
-    return row[field]
-
-
-def _rows_of_object(source: Any) -> Iterator[Row]:
+def _rows_of_object(source: Any, split: str | None) -> Rows:
     if isinstance(source, Mapping):
-        raise ValueError(f"a data set with splits was given: choose one of {', '.join(source)}")
-    if not isinstance(source, Iterable):
+        source = _chosen(source, split, type(source).__name__)
+    else:
+        _refuse_split(split, type(source).__name__)
+    if isinstance(source, str | bytes) or not isinstance(source, Iterable):
         raise ValueError(f"cannot read documents from {type(source).__name__}")
-    for row in source:
-        yield row if isinstance(row, Mapping) else {"input_ids": row}
+    name = type(source).__name__
+    for number, row in enumerate(_plain_rows(source)):
+        yield (name, "document", number), row if isinstance(row, Mapping) else {"input_ids": row}
 
 
-def _rows_saved(path: Path, split: str) -> Iterator[Row]:
-    from datasets import load_from_disk
+def _plain_rows(source: Iterable[Any]) -> Iterator[Any]:
+    """Rows of any iterable; those of a plain `datasets.Dataset` straight from its Arrow table."""
+    form = getattr(source, "format", None)
+    if isinstance(form, dict) and form.get("type") is None and hasattr(source, "with_format"):
+        for table in source.with_format("arrow").iter(batch_size=CHUNK):
+            yield from arrow_rows(table)
+    else:
+        yield from source
 
-    found = load_from_disk(str(path))
-    if isinstance(found, Mapping):
-        if split not in found:
-            raise ValueError(f"{path}: no split {split!r}; there are {', '.join(found)}")
-        found = found[split]
-    yield from found
+
+def _rows_of_folder(path: Path, split: str | None, document: str | None) -> Rows:
+    """Rows of a saved data set, or of all shards in the order of their names."""
+    if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
+        from datasets import load_from_disk
+
+        found = load_from_disk(str(path))
+        if isinstance(found, Mapping):
+            found = _chosen(found, split, str(path))
+        else:
+            _refuse_split(split, path)
+        yield from (((path, *place[1:]), row) for place, row in _rows_of_object(found, None))
+        return
+    _refuse_split(split, path)
+    shards = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES)
+    if not shards:
+        raise ValueError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
+    texts = [shard for shard in shards if shard.suffix == ".txt"]
+    if texts and document is None:
+        raise ValueError(
+            f"{path}: {len(texts):,} .txt: is a document a file, a line or a paragraph? give "
+            f"document="
+        )
+    for shard in shards:
+        yield from rows_of_file(shard, document or "paragraph")
 
 
-def _rows_of_hub(name: str, split: str) -> Iterator[Row]:
+def _rows_of_hub(name: str, split: str | None) -> Rows:
     try:
         from datasets import load_dataset
     except ImportError:
@@ -200,72 +182,39 @@ def _rows_of_hub(name: str, split: str) -> Iterator[Row]:
             f"{name}: no such file, and a hub name needs the package datasets"
         ) from None
     try:
-        yield from load_dataset(name, split=split)
+        found = load_dataset(name, split=split)
     except (OSError, ValueError) as error:
-        first = str(error).strip().splitlines()[0]
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ValueError(f"{name}: neither a file here nor readable from a hub ({first})") from None
+    if split is None:
+        found = _chosen(found, None, name)
+    yield from (((name, *place[1:]), row) for place, row in _rows_of_object(found, None))
 
 
-def _rows_of_file(path: Path) -> Iterator[Row]:
-    """Rows of one file; whatever is broken names this file."""
-    try:
-        if path.suffix == ".jsonl":
-            yield from _rows_of_jsonl(path)
-        elif path.suffix == ".json":
-            entries = json.loads(path.read_text(encoding="utf-8"))
-            if not isinstance(entries, list):
-                raise ValueError("a JSON list of objects is needed")
-            yield from entries
-        elif path.suffix == ".txt":
-            parts = path.read_text(encoding="utf-8").split("\n\n")
-            yield from ({"text": part.strip()} for part in parts if part.strip())
-        elif path.suffix in (".csv", ".parquet"):
-            yield from _rows_of_table(path)
-        else:
-            raise ValueError(f"documents are read from {', '.join(SUFFIXES)}")
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: cannot be read ({error})") from None
-    except ValueError as error:
-        raise ValueError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
+def _chosen(splits: Mapping[str, Any], split: str | None, name: str) -> Any:
+    """The split that was named, or the only one."""
+    there = f"{', '.join(map(str, splits)):.200}"
+    if split is None and len(splits) == 1:
+        return next(iter(splits.values()))
+    if split is None:
+        raise ValueError(f"{name}: it has the splits {there}; choose one with split= (--split)")
+    if split not in splits:
+        raise ValueError(f"{name}: no split {split!r}; there are {there}")
+    return splits[split]
 
 
-def _rows_of_jsonl(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                try:
-                    row = json.loads(line)
-                except json.JSONDecodeError as error:
-                    raise ValueError(f"{path}, line {number}: not JSON ({error.msg})") from None
-                if not isinstance(row, dict):
-                    raise ValueError(f"{path}, line {number}: a JSON object is needed")
-                yield row
+def _refuse_split(split: str | None, name: object) -> None:
+    if split is not None:
+        raise ValueError(f"{name}: it has no splits, and {split!r} was asked for")
 
 
-def _rows_of_table(path: Path) -> Iterator[Row]:
-    import csv
-
-    if path.suffix == ".csv":
-        with path.open(encoding="utf-8", newline="") as file:
-            yield from csv.DictReader(file)
-        return
-    import pyarrow
-    from pyarrow import parquet
-
-    try:
-        with parquet.ParquetFile(path) as table:
-            for batch in table.iter_batches():
-                yield from batch.to_pylist()
-    except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{path}: not a Parquet file ({error})") from None
-
-
-def _watched(rows: Iterator[Row], name: str) -> Iterator[Row]:
+@contextlib.contextmanager
+def _progress(name: str) -> Iterator[Callable[[int], object]]:
     """A progress bar on stderr once reading takes more than a second."""
     try:
         from tqdm import tqdm
     except ImportError:
-        return rows
-    return iter(tqdm(rows, desc=name, unit=" documents", delay=1.0, leave=False))
+        yield lambda documents: None
+        return
+    with tqdm(desc=name, unit=" documents", delay=1.0, leave=False) as bar:
+        yield bar.update

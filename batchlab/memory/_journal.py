@@ -71,7 +71,7 @@ class Journal:
             if found.get(name) != self.setting.get(name):
                 raise ValueError(
                     f"{self.path}: its tries had {name} = {found.get(name)}, this search has "
-                    f"{self.setting.get(name)}; give another journal or that setting"
+                    f"{self.setting.get(name)}; give another file or that setting"
                 )
 
 

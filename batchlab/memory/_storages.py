@@ -29,8 +29,8 @@ _BY_THEIR_MAKING = ("temporary", "activations", "logits")
 class Living(TorchDispatchMode):
     """Counts while it is entered; after `forward`, `backward` begins by itself.
 
-    A fake tensor holds no number to read back, so that whoever asks for one is told 1: a step
-    finds 1 target token and a finite loss, and goes on.
+    A fake tensor holds no number: here its `.item()` returns 1, so `train_step` sees 1 target
+    token and a finite loss, and goes on.
     """
 
     def __init__(self, vocabulary: int, *, forward: str, backward: str, block: int = 1) -> None:
@@ -50,7 +50,8 @@ class Living(TorchDispatchMode):
             return _one(args[0].dtype)
         if self.phase == self._forward and torch._C._current_graph_task_id() != -1:
             self.enter(self._backward)
-        result = function(*args, **(kwargs or {}))
+        call = _grouped_product if function is _GROUPED else function
+        result = call(*args, **(kwargs or {}))
         for value in tree_iter(result):
             if isinstance(value, Tensor):
                 self._seen(value, self._kind_of(value))
@@ -98,6 +99,16 @@ class Living(TorchDispatchMode):
         fullest = self.peaks.get(self.phase)
         if fullest is not None and sum(self.alive.values()) > sum(fullest.values()):
             self.peaks[self.phase] = dict(self.alive)
+
+
+_GROUPED = torch.ops.aten._grouped_mm.default if hasattr(torch.ops.aten, "_grouped_mm") else None
+
+
+def _grouped_product(a: Tensor, b: Tensor, *args: Any, **options: Any) -> Tensor:
+    """The products of a mixture of experts: their shape rule knows bf16 only, devices know more."""
+    assert _GROUPED is not None
+    half = (x.to(torch.bfloat16) for x in (a, b))
+    return _GROUPED(*half, *args, **options).to(a.dtype)  # type: ignore[no-any-return]
 
 
 def _one(dtype: torch.dtype) -> float:

@@ -16,7 +16,6 @@ Words
 """
 
 import contextlib
-import copy
 import functools
 import re
 from collections.abc import Callable, Iterator
@@ -25,9 +24,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from batchlab import loop, units
-from batchlab.memory._counter import measure_peak
+from batchlab.memory._counter import CUDA_BLOCK, measure_peak, workspace_bytes
+from batchlab.memory._layers import ByPhase, depths_of, extrapolated, with_layers
 from batchlab.memory._storages import KINDS, Living
 
 __all__ = [
@@ -42,11 +43,7 @@ __all__ = [
 ]
 
 BACKWARD = tuple(f"backward, {part}" for part in ("head", "top", "next", "bottom"))
-PHASES = ("forward", *BACKWARD, "optimizer")
-SHALLOW = 3, 5  # layers traced; deeper models are extrapolated
-CUDA_BLOCK = 512  # bytes that the caching allocator of CUDA rounds up to (kMinBlockSize)
-
-ByPhase = dict[str, dict[str, int]]
+LEARNED_POSITIONS = ("gpt2", "opt", "gpt_neo", "gpt_bigcode")  # a table that ends
 
 
 @dataclass(frozen=True)
@@ -99,6 +96,7 @@ class Comparison:
 
     predicted: Peak
     measured_bytes: int
+    workspace_bytes: int = 0  # of cuBLAS, beside both
 
     @property
     def residual_bytes(self) -> int:
@@ -126,13 +124,14 @@ def predict_peak(
     `device` says whose allocator is meant; "cuda" needs none to be present.
     """
     setting = Setting(rows, length, **options)
+    _require_positions(config, length)
     layers = int(config.num_hidden_layers)
-    depths = SHALLOW if layers > SHALLOW[1] else (layers,)
+    depths = depths_of(config, layers)
     cuda = torch.device(device).type == "cuda"
-    traced = [_trace(_with_layers(config, depth), setting, cuda) for depth in depths]
+    traced = [_trace(with_layers(config, depth), setting, cuda) for depth in depths]
     if len(traced) == 1:
         return Peak(traced[0], depths)
-    return Peak(_extrapolated(traced, layers), depths)
+    return Peak(extrapolated(traced, depths, layers), depths)
 
 
 def compare(
@@ -141,7 +140,7 @@ def compare(
     """Predict the peak, then take the step for real and measure it."""
     setting = Setting(rows, length, **options)
     model, optimizer = _model(config, setting, cuda=torch.device(device).type == "cuda", to=device)
-    micro_batches = _micro_batches(setting)
+    micro_batches = _micro_batches(setting, config.vocab_size)
 
     def step() -> None:
         _take(setting, model, optimizer, micro_batches)
@@ -153,7 +152,7 @@ def compare(
     held = [*model.parameters(), *model.buffers(), *states, *batches]
     measured = measure_peak(step, device, held=held)
     predicted = predict_peak(config, rows=rows, length=length, device=device, **options)
-    return Comparison(predicted, measured)
+    return Comparison(predicted, measured, workspace_bytes(device))
 
 
 def _trace(config: Any, setting: Setting, cuda: bool) -> ByPhase:
@@ -162,13 +161,13 @@ def _trace(config: Any, setting: Setting, cuda: bool) -> ByPhase:
 
     block = CUDA_BLOCK if cuda else 1
     living = Living(config.vocab_size, forward="forward", backward=BACKWARD[0], block=block)
-    with FakeTensorMode(), _masks_as_in_a_real_run(), living:
+    with FakeTensorMode(), _masks_as_in_a_real_run(), _kernels(config, setting, cuda), living:
         model, optimizer = _model(config, setting, cuda=cuda)
         living.mark(model.parameters(), "parameters")
         make_states(model, optimizer)
         states = (value for state in optimizer.state.values() for value in state.values())
         living.mark(states, "optimizer")
-        micro_batches = _micro_batches(setting)
+        micro_batches = _micro_batches(setting, config.vocab_size)
         last = len(micro_batches) - 1
         with _phases(living, model, config.num_hidden_layers):
             _take(
@@ -179,6 +178,17 @@ def _trace(config: Any, setting: Setting, cuda: bool) -> ByPhase:
                 lambda number: living.enter("optimizer") if number == last else None,
             )
         return living.peaks
+
+
+def _kernels(config: Any, setting: Setting, cuda: bool) -> contextlib.AbstractContextManager[None]:
+    """What attention stores: on CUDA no fused kernel takes fewer key heads in float32 (torch 2.11),
+    and all L x L scores are kept."""
+    heads = config.num_attention_heads
+    grouped = (getattr(config, "num_key_value_heads", None) or heads) < heads
+    wide = setting.dtype == torch.float32 and setting.autocast is None
+    if cuda and grouped and wide and setting.attention == "sdpa":
+        return sdpa_kernel(SDPBackend.MATH)
+    return contextlib.nullcontext()
 
 
 @contextlib.contextmanager
@@ -206,16 +216,20 @@ def _phases(living: Living, model: nn.Module, layers: int) -> Iterator[None]:
 def _model(
     config: Any, setting: Setting, *, cuda: bool, to: str = "cpu"
 ) -> tuple[Any, torch.optim.Optimizer]:
+    """A model made on its device: on the CPU one of 0.5 B parameters takes half a minute."""
     from transformers import AutoModelForCausalLM
 
     from batchlab.model import set_checkpointing
 
-    model = AutoModelForCausalLM.from_config(
-        config, dtype=setting.dtype, attn_implementation=setting.attention
-    )
+    try:
+        with torch.device(to):
+            model = AutoModelForCausalLM.from_config(
+                config, dtype=setting.dtype, attn_implementation=setting.attention
+            )
+    except ValueError as error:
+        first = str(error).splitlines()[0].split(". ")[0]
+        raise ValueError(f"{config.model_type} cannot be traced: {first[:200]}") from None
     model.train()
-    if to != "cpu":
-        model.to(to)
     set_checkpointing(model, setting.checkpointing)
     make = setting.make_optimizer or functools.partial(torch.optim.AdamW, lr=1e-4, foreach=cuda)
     return model, make(model.parameters())
@@ -228,13 +242,14 @@ def _take(
     micro_batches: list[loop.MicroBatch],
     on_micro_batch: Callable[[int], None] | None = None,
 ) -> None:
-    """The step of the library, predicted and measured alike."""
+    """The step of the library, predicted and measured alike; one that is skipped has no states."""
     loop.train_step(
         model,
         optimizer,
         micro_batches,
         autocast=setting.autocast,
         accumulate_in=setting.accumulate_in,
+        non_finite="refuse",
         on_micro_batch=on_micro_batch,
     )
 
@@ -247,9 +262,13 @@ def make_states(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
     optimizer.zero_grad(set_to_none=True)
 
 
-def _micro_batches(setting: Setting) -> list[loop.MicroBatch]:
-    """At most two: the third finds what the second found."""
-    ids = torch.zeros(setting.rows, setting.length, dtype=torch.long)
+def _micro_batches(setting: Setting, vocabulary: int) -> list[loop.MicroBatch]:
+    """At most two: the third finds what the second found.
+
+    Token 0 is left out: where it is padding its embedding is 0, and norms of zeros give gradients
+    that are not finite.
+    """
+    ids = torch.arange(setting.rows * setting.length).view(setting.rows, -1) % (vocabulary - 1) + 1
     batch = {"input_ids": ids, "labels": ids.clone()}
     if setting.padded:
         batch["attention_mask"] = torch.ones_like(ids)
@@ -280,23 +299,8 @@ def _layer_of(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _with_layers(config: Any, layers: int) -> Any:
-    shallow = copy.deepcopy(config)
-    shallow.num_hidden_layers = layers
-    kinds = getattr(shallow, "layer_types", None)
-    if kinds is not None:
-        shallow.layer_types = kinds[:layers]
-    return shallow
-
-
-def _extrapolated(traced: list[ByPhase], layers: int) -> ByPhase:
-    """Each kind in each phase is affine in the number of layers."""
-    (small, large), (fewer, more) = traced, SHALLOW
-    return {
-        phase: {
-            kind: small[phase][kind]
-            + (large[phase][kind] - small[phase][kind]) * (layers - fewer) // (more - fewer)
-            for kind in KINDS
-        }
-        for phase in PHASES
-    }
+def _require_positions(config: Any, length: int) -> None:
+    longest = getattr(config, "max_position_embeddings", None)
+    learned = config.model_type in LEARNED_POSITIONS
+    if learned and longest and length > longest:
+        raise ValueError(f"rows of {length:,} slots: {config.model_type} has {longest:,} positions")

@@ -3,13 +3,14 @@
 lengths  ->  row number of every document  ->  Packing
 """
 
-from batchlab.packing._pack import METHODS, TOO_LONG, Packing, lower_bound, pack
+from batchlab.packing._pack import METHODS, TOO_LONG, Packing, Rows, lower_bound, pack
 from batchlab.packing._stream import load, rows_of_stream, save
 
 __all__ = [
     "METHODS",
     "TOO_LONG",
     "Packing",
+    "Rows",
     "load",
     "lower_bound",
     "pack",

@@ -1,150 +1,180 @@
-"""Move blocks of equal documents onto blocks of equal rows: the engines behind `packing`.
+"""Fit rules: which row takes the next document. The engines behind `packing`.
 
     lengths, row length  ->  (row number of each document, number of rows)
 
-A fit rule prefers rows in some order; the preferred row takes documents of one length until its
-room is too small, and then the next row is preferred. So a block of n documents of length l uses
-whole rows in order of preference, room // l documents each, and only the last row partly. A range
-of consecutive rows with equal room is handled at once.
+Documents come longest first, equals in the order of the data. So a room that is long enough now is
+long enough for all that follow: a row waits in a heap, the largest room on top, until the documents
+are short enough for it, and is ready from then on. Best fit takes the ready row that came last,
+which has the least room; first fit the one with the smallest number. The work follows the
+documents: nothing here is as large as a row is long.
+
+Few documents move one at a time. Where many have the same length, all of them move at once: a block
+of n documents onto a range of rows with equal room, `room // length` into each.
 
 Words
-    range    consecutive row numbers with equal room: (first row, how many)
+    ready    a row with room for a document of the current length
+    waiting  a row with less room than that, but enough for the shortest document
+    range    consecutive rows with equal room, known by the number of the first
 """
 
-import bisect
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
 
 import numpy as np
 
-__all__ = ["best_fit", "first_fit", "next_fit", "sorted_order"]
+__all__ = ["best_fit", "distinct", "first_fit", "next_fit", "sorted_order"]
 
+Push = Callable[[list[int], int], None]
+Pop = Callable[[list[int]], int]
 
-def sorted_order(values: np.ndarray) -> np.ndarray:
-    """Stable argsort of non-negative integers, one counting pass per 16 bits."""
-    order = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable")
-    if int(values.max(initial=0)) >> 16:
-        high = (values >> 16).astype(np.uint16 if int(values.max()) < 2**32 else np.int64)
-        order = order[np.argsort(high[order], kind="stable")]
-    return order
-
-
-def _scatter(tokens: np.ndarray, row_of_sorted: np.ndarray) -> np.ndarray:
-    """Give the rows, found in ascending order of length, back to the documents."""
-    row_of = np.empty(len(tokens), dtype=np.int32)
-    row_of[sorted_order(tokens)] = row_of_sorted
-    return row_of
-
-
-def _blocks(tokens: np.ndarray) -> list[tuple[int, int, int]]:
-    """(length, how many, where the block ends in ascending order), longest first."""
-    counts = np.bincount(tokens)
-    values = np.flatnonzero(counts)[::-1]
-    ends = np.cumsum(counts)[values]
-    return list(zip(values.tolist(), counts[values].tolist(), ends.tolist(), strict=True))
+# From here on blocks are faster where two documents or more share a length
+# (benchmarks/packing.py: both cost 0.5 to 1 us a document there).
+FEW = 1024
 
 
 def best_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
-    """Best-fit decreasing: each document into the fullest row that still has room for it."""
-    placed = np.empty(len(tokens), dtype=np.int32)
-    ranges: list[list[tuple[int, int]]] = [[] for _ in range(row_length + 1)]  # by room
-    open_rows = np.zeros(row_length + 1, dtype=bool)  # is there a row with this room
-    row_count = 0
-    for length, left, end in _blocks(tokens):
-        for room in (np.flatnonzero(open_rows[length:]) + length).tolist():
-            at_once, group = room // length, ranges[room]
-            while group and left:
-                first, many = group.pop()
-                whole = min(many, left // at_once)
-                if whole:
-                    end = _place(placed, end, first, whole, at_once)
-                    left -= whole * at_once
-                    _open(ranges, open_rows, room - at_once * length, first, whole)
-                if whole < many and left:  # the last row takes what is left
-                    end = _place(placed, end, first + whole, 1, left)
-                    _open(ranges, open_rows, room - left * length, first + whole, 1)
-                    whole, left = whole + 1, 0
-                if whole < many:
-                    group.append((first + whole, many - whole))
-            open_rows[room] = bool(group)
-            if not left:
-                break
-        at_once = row_length // length
-        whole, rest = divmod(left, at_once)
-        if whole:
-            end = _place(placed, end, row_count, whole, at_once)
-            _open(ranges, open_rows, row_length - at_once * length, row_count, whole)
-        if rest:
-            end = _place(placed, end, row_count + whole, 1, rest)
-            _open(ranges, open_rows, row_length - rest * length, row_count + whole, 1)
-        row_count += whole + bool(rest)
-    return _scatter(tokens, placed), row_count
+    """Best-fit decreasing: each document into the fullest row that still has room for it.
 
-
-def _place(placed: np.ndarray, end: int, first: int, rows: int, at_once: int) -> int:
-    """Give `at_once` documents to each of `rows` rows; returns the new end of the block."""
-    start = end - rows * at_once
-    numbers = np.arange(first, first + rows, dtype=np.int32)
-    placed[start:end].reshape(rows, at_once)[:] = numbers[:, None]
-    return start
-
-
-def _open(
-    ranges: list[list[tuple[int, int]]], open_rows: np.ndarray, room: int, first: int, many: int
-) -> None:
-    if room:
-        ranges[room].append((first, many))
-        open_rows[room] = True
+    Of equally full rows the one with the smallest number.
+    """
+    return _decreasing(tokens, row_length, list.append, list.pop)
 
 
 def first_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
     """First-fit decreasing: each document into the first row that still has room for it."""
-    placed = np.empty(len(tokens), dtype=np.int32)
-    firsts = np.zeros(0, dtype=np.int64)  # ranges in order of their rows
-    rows = np.zeros(0, dtype=np.int64)
-    rooms = np.zeros(0, dtype=np.int64)
-    row_count = 0
-    for length, left, end in _blocks(tokens):
-        new = -(-left // (row_length // length))  # enough new rows, if no old one has room
-        firsts, rows = np.append(firsts, row_count), np.append(rows, new)
-        rooms = np.append(rooms, row_length)
-        at_once = rooms // length
-        upto = np.cumsum(at_once * rows)
-        last = int(np.searchsorted(upto, left))  # the range in which the block ends
-        used = np.flatnonzero(at_once[:last])
-        for i in used.tolist():
-            end = _place(placed, end, int(firsts[i]), int(rows[i]), int(at_once[i]))
-        left -= int(upto[last - 1]) if last else 0
-        whole, rest = divmod(left, int(at_once[last]))
-        first = int(firsts[last])
-        if whole:
-            end = _place(placed, end, first, whole, int(at_once[last]))
-        if rest:
-            _place(placed, end, first + whole, 1, rest)
-        parts = [
-            (first, whole, int(rooms[last] % length)),
-            (first + whole, int(rest > 0), int(rooms[last]) - rest * length),
-            (first + whole + (rest > 0), int(rows[last]) - whole - (rest > 0), int(rooms[last])),
-        ]
-        if last == len(rows) - 1:
-            parts.pop()  # new rows that nobody needed
-        rooms[used] %= length
-        row_count = max(row_count, first + whole + (rest > 0))
-        tail = slice(last + 1, -1) if last < len(rows) - 1 else slice(0, 0)
-        kept = np.array([part for part in parts if part[1]], dtype=np.int64).reshape(-1, 3)
-        firsts = np.concatenate([firsts[:last], kept[:, 0], firsts[tail]])
-        rows = np.concatenate([rows[:last], kept[:, 1], rows[tail]])
-        rooms = np.concatenate([rooms[:last], kept[:, 2], rooms[tail]])
-        useful = rooms > 0
-        firsts, rows, rooms = firsts[useful], rows[useful], rooms[useful]
-    return _scatter(tokens, placed), row_count
+    return _decreasing(tokens, row_length, heappush, heappop)
 
 
 def next_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
     """Next fit: in the order of the data, closing a row as soon as a document does not fit."""
-    ends = np.cumsum(tokens).tolist()
-    borders, start, used = [0], 0, 0
-    while start < len(ends):
-        start = bisect.bisect_right(ends, used + row_length, start)
-        used = ends[start - 1]
-        borders.append(start)
+    ends = np.cumsum(tokens)
+    limit = ends - tokens + min(row_length, int(ends[-1]))
+    following = np.searchsorted(ends, limit, side="right").tolist()  # of a row that begins here
+    borders = [0]
+    while borders[-1] < len(following):
+        borders.append(following[borders[-1]])
     sizes = np.diff(borders)
     return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), len(sizes)
+
+
+def sorted_order(values: np.ndarray) -> np.ndarray:
+    """Stable argsort of non-negative integers: value and position are sorted as one number."""
+    bits = len(values).bit_length()
+    if int(values.max(initial=0)).bit_length() + bits > 63:
+        return np.argsort(values, kind="stable")
+    keys = values.astype(np.int64) << bits
+    keys |= np.arange(len(values))
+    keys.sort()
+    keys &= (1 << bits) - 1
+    return keys
+
+
+def distinct(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different lengths in ascending order, and how many documents have each."""
+    if int(tokens.max()) > len(tokens):
+        return np.unique(tokens, return_counts=True)
+    counts = np.bincount(tokens)
+    values = np.flatnonzero(counts)
+    return values, counts[values]
+
+
+def _decreasing(
+    tokens: np.ndarray, row_length: int, push: Push, pop: Pop
+) -> tuple[np.ndarray, int]:
+    """Each document, longest first, into the row that `pop` takes from the ready ones."""
+    if len(tokens) > FEW:
+        values, counts = distinct(tokens)
+        if len(tokens) >= 2 * len(values):
+            blocks = zip(values[::-1].tolist(), counts[::-1].tolist(), strict=True)
+            taken, rows = _in_blocks(blocks, len(tokens), int(values[0]), row_length, push, pop)
+            return _scattered(tokens, taken), rows
+    return _one_at_a_time(tokens.tolist(), row_length, push, pop)
+
+
+def _one_at_a_time(
+    lengths: list[int], row_length: int, push: Push, pop: Pop
+) -> tuple[np.ndarray, int]:
+    """The rows as an array; how many they are."""
+    n = len(lengths)
+    order = sorted(range(n), key=lengths.__getitem__, reverse=True)
+    shortest = lengths[order[-1]]
+    row_of = [0] * n
+    rooms: list[int] = []  # of each row
+    ready: list[int] = []
+    waiting = [0]  # -(room * n + row): the largest room is on top, and the 0 is never reached
+    for document in order:
+        length = lengths[document]
+        while waiting[0] <= -length * n:
+            push(ready, -heappop(waiting) % n)
+        if ready:
+            row = pop(ready)
+        else:
+            row = len(rooms)
+            rooms.append(row_length)
+        row_of[document] = row
+        rooms[row] = room = rooms[row] - length
+        if room >= length:
+            push(ready, row)
+        elif room >= shortest:
+            heappush(waiting, -(room * n + row))
+    return np.array(row_of, dtype=np.int32), len(rooms)
+
+
+def _in_blocks(
+    blocks: Iterable[tuple[int, int]], n: int, shortest: int, row_length: int, push: Push, pop: Pop
+) -> tuple[list[int], int]:
+    """The same for `n` documents as blocks of (length, how many), longest first.
+
+    Returns what was taken, in that order, as a flat list of (range, rows, documents in each row);
+    and the number of rows.
+    """
+    rooms: dict[int, int] = {}  # of each row in a range that is ready or waiting
+    sizes: dict[int, int] = {}  # rows in it
+    ready: list[int] = []
+    waiting = [0]
+    taken: list[int] = []
+    row_count = 0
+
+    def keep(first: int, size: int, room: int) -> None:
+        if size and room >= shortest:
+            rooms[first], sizes[first] = room, size
+            if room >= length:
+                push(ready, first)
+            else:
+                heappush(waiting, -(room * n + first))
+
+    for length, left in blocks:
+        while waiting[0] <= -length * n:
+            push(ready, -heappop(waiting) % n)
+        while left:
+            if ready:
+                first = pop(ready)
+                room, size = rooms[first], sizes[first]
+            else:
+                first, room = row_count, row_length
+                size = -(-left // (room // length))
+                row_count += size
+            each = room // length
+            full, rest = (size, 0) if left >= size * each else divmod(left, each)
+            taken += first, full, each
+            left -= full * each
+            keep(first, full, room - each * length)
+            if full < size:  # the block ends in this range: one row takes the rest, others none
+                taken += first + full, 1, rest
+                keep(first + full + 1, size - full - 1, room)
+                keep(first + full, 1, room - rest * length)
+                break
+    return taken, row_count
+
+
+def _scattered(tokens: np.ndarray, taken: list[int]) -> np.ndarray:
+    """Give the rows, found in descending order of length, back to the documents."""
+    first, rows, documents = np.array(taken, dtype=np.int64).reshape(-1, 3).T
+    begin = np.cumsum(rows) - rows
+    numbers = np.arange(rows.sum(), dtype=np.int32)
+    numbers += np.repeat((first - begin).astype(np.int32), rows)
+    row_of = np.empty(len(tokens), dtype=np.int32)
+    row_of[sorted_order(int(tokens.max()) - tokens)] = np.repeat(
+        numbers, np.repeat(documents, rows)
+    )
+    return row_of

@@ -2,9 +2,8 @@
 
     lengths  ->  row number of every document  ->  Packing
 
-Lengths are small integers, and rows with equal room left are interchangeable. So documents of one
-length move as a block onto a block of rows: the work grows with the number of different lengths,
-not of documents, and what remains is one counting sort (`benchmarks/packing.py` measures it).
+Eight documents or ten million, rows of 512 or of 131,072 slots: the work follows the documents, and
+where many have the same length, the different lengths (`benchmarks/packing.py` measures it).
 
 Words
     row        `row_length` slots, trained as one sequence
@@ -13,22 +12,59 @@ Words
     piece      what lies in a row: a document, or a part of one where a policy cut it
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from batchlab.lengths import checked
-from batchlab.packing._fit_rules import best_fit, first_fit, next_fit, sorted_order
+from batchlab.lengths import checked, extremes
+from batchlab.packing._fit_rules import best_fit, distinct, first_fit, next_fit, sorted_order
+from batchlab.units import whole
 
-__all__ = ["METHODS", "TOO_LONG", "Packing", "lower_bound", "pack"]
+__all__ = ["METHODS", "TOO_LONG", "Packing", "Rows", "lower_bound", "pack"]
 
 METHODS = ("best_fit_decreasing", "first_fit_decreasing", "next_fit", "split")
 TOO_LONG = ("refuse", "truncate", "split", "drop")
+MOST_PIECES = 10**8  # that documents may be cut into: 28 bytes each are 2.6 GiB
 
 Fit = Callable[[np.ndarray, int], tuple[np.ndarray, int]]
+
+
+class Rows(Sequence[np.ndarray]):
+    """The piece numbers of each row: a sequence of arrays, each cut out when it is asked for.
+
+    >>> rows = pack([5, 3, 8, 2], row_length=8).rows
+    >>> len(rows), rows[1].tolist(), [row.tolist() for row in rows]
+    (3, [0, 1], [[2], [0, 1], [3]])
+    """
+
+    def __init__(self, pieces: np.ndarray, sizes: np.ndarray) -> None:
+        self._pieces = pieces  # of the first row, of the second, and so on
+        self._borders = np.concatenate([[0], np.cumsum(sizes)])
+
+    def __len__(self) -> int:
+        return len(self._borders) - 1
+
+    @overload
+    def __getitem__(self, number: SupportsIndex) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[np.ndarray]: ...
+    def __getitem__(self, number: SupportsIndex | slice) -> np.ndarray | list[np.ndarray]:
+        found = range(len(self))[number]
+        if isinstance(found, range):
+            return [self[one] for one in found]
+        return self._pieces[self._borders[found] : self._borders[found + 1]]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        pieces = self._pieces
+        return (pieces[begin:end] for begin, end in pairwise(self._borders.tolist()))
+
+    def __repr__(self) -> str:
+        return repr(list(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +86,8 @@ class Packing:
     cut_tokens: int = 0  # truncated away
     dropped: int = 0  # documents
     cut_documents: int = 0  # truncated, or split into several pieces
-    method: str = field(default="best_fit_decreasing")
+    method: str = "best_fit_decreasing"
+    document_lengths: np.ndarray | None = None  # (documents,) before some were truncated
 
     @property
     def real_tokens(self) -> int:
@@ -76,17 +113,16 @@ class Packing:
         return self.row_count == self.lower_bound
 
     @cached_property
-    def rows(self) -> list[np.ndarray]:
+    def rows(self) -> Rows:
         """Piece numbers of each row, in the order of the data."""
-        kept = np.flatnonzero(self.row_of >= 0)
-        order = kept[sorted_order(self.row_of[kept])]
-        ends = np.cumsum(np.bincount(self.row_of[kept], minlength=self.row_count))
-        return np.split(order, ends[:-1])
+        order = sorted_order(self.row_of + 1)[self.dropped :]  # dropped documents come first
+        sizes = np.bincount(self.row_of + 1, minlength=self.row_count + 1)[1:]
+        return Rows(order, sizes)
 
     def shuffled_rows(self, seed: int) -> list[np.ndarray]:
         """The rows in an order drawn from `seed`; the documents inside a row stay together."""
-        order = np.random.default_rng(seed).permutation(self.row_count)
-        return [self.rows[number] for number in order]
+        rng = np.random.default_rng(whole(seed, "seed", least=0, most=None))
+        return [self.rows[number] for number in rng.permutation(self.row_count).tolist()]
 
 
 def pack(
@@ -98,7 +134,8 @@ def pack(
 ) -> Packing:
     """Put documents into as few rows of `row_length` as `method` can.
 
-    best_fit_decreasing   longest first, each into the fullest row that has room
+    best_fit_decreasing   longest first, each into the fullest row that has room; of equally full
+                          rows into the first
     first_fit_decreasing  longest first, each into the first row that has room
     next_fit              in the order of the data, only the last row is open
     split                 concatenate and cut: every row full, documents cut at row ends
@@ -111,11 +148,14 @@ def pack(
     >>> found.row_count, found.lower_bound, found.is_optimal, found.fill
     (5, 5, True, 0.7)
     """
-    tokens = checked(lengths)
-    _check_options(row_length, method, too_long)
+    tokens, row_length = checked(lengths), whole(row_length, "row_length")
+    if method not in METHODS:
+        raise ValueError(f"unknown packing method {method!r}; there are {', '.join(METHODS)}")
+    if too_long not in TOO_LONG:
+        raise ValueError(f"unknown policy {too_long!r}; there are {', '.join(TOO_LONG)}")
     if method == "split":
         return _split_everything(tokens, row_length)
-    if int(tokens.max()) <= row_length:
+    if extremes(tokens)[1] <= row_length:
         row_of, count = _FITS[method](tokens, row_length)
         return Packing(row_length, row_of, count, tokens, method=method)
     return _with_policy(tokens, row_length, method, too_long)
@@ -139,11 +179,17 @@ def _with_policy(tokens: np.ndarray, row_length: int, method: str, too_long: str
             f"({many:,} documents are too long); choose too_long: truncate, split or drop"
         )
     if too_long == "truncate":
-        row_of, count = _FITS[method](np.minimum(tokens, row_length), row_length)
-        cut = int((tokens[long] - row_length).sum())
         pieces = np.minimum(tokens, row_length)
+        row_of, count = _FITS[method](pieces, row_length)
         return Packing(
-            row_length, row_of, count, pieces, cut_tokens=cut, cut_documents=many, method=method
+            row_length,
+            row_of,
+            count,
+            pieces,
+            cut_tokens=int((tokens - pieces).sum()),
+            cut_documents=many,
+            method=method,
+            document_lengths=tokens,
         )
     if too_long == "drop":
         if many == len(tokens):
@@ -152,6 +198,7 @@ def _with_policy(tokens: np.ndarray, row_length: int, method: str, too_long: str
         row_of[~long], count = _FITS[method](tokens[~long], row_length)
         return Packing(row_length, row_of, count, tokens, dropped=many, method=method)
     parts = -(-tokens // row_length)
+    _check_pieces(int(parts.sum()), row_length)
     documents = np.repeat(np.arange(len(tokens)), parts)
     starts = row_length * (np.arange(len(documents)) - np.repeat(np.cumsum(parts) - parts, parts))
     pieces = np.minimum(tokens[documents] - starts, row_length)
@@ -166,17 +213,34 @@ def _split_everything(tokens: np.ndarray, row_length: int) -> Packing:
     ends = np.cumsum(tokens)
     total = int(ends[-1])
     row_count = -(-total // row_length)
-    borders = np.unique(np.concatenate([ends, np.arange(row_length, total, row_length)]))
-    first = np.concatenate([[0], borders[:-1]])  # where each piece begins in the stream
-    documents = np.searchsorted(ends, first, side="right")
+    _check_pieces(len(tokens) + row_count, row_length)
+    borders = np.arange(row_length, total, row_length)
+    cut = np.cumsum(np.bincount(ends // row_length))[: len(borders)]  # documents that end before
+    stops = ends[cut]
+    inside = stops > borders  # the document there is cut; else it ends there
+    next_row = cut + np.cumsum(inside) + ~inside  # the piece that begins at each border
+    if not inside.all():
+        borders, cut, stops = borders[inside], cut[inside], stops[inside]
+    rest = next_row[inside]
+    row_of = np.zeros(len(tokens) + len(cut), dtype=np.int32)
+    row_of[next_row] = 1
+    documents = np.ones(len(row_of), dtype=np.int64)
+    documents[rest] = documents[0] = 0
+    np.cumsum(row_of, out=row_of)
+    np.cumsum(documents, out=documents)
+    sizes, starts = tokens[documents], np.zeros(len(row_of), dtype=np.int64)
+    begins = stops - tokens[cut]
+    starts[rest] = borders - begins
+    sizes[rest] = stops - borders  # unless this piece reaches the next border as well
+    sizes[rest - 1] = borders - np.maximum(borders - row_length, begins)
     return Packing(
         row_length,
-        (first // row_length).astype(np.int32),
+        row_of,
         row_count,
-        borders - first,
+        sizes,
         documents,
-        first - (ends - tokens)[documents],
-        cut_documents=int((np.bincount(documents) > 1).sum()),
+        starts,
+        cut_documents=len(cut) - int(np.count_nonzero(cut[1:] == cut[:-1])),
         method="split",
     )
 
@@ -185,34 +249,34 @@ def lower_bound(lengths: ArrayLike, row_length: int) -> int:
     """Rows that every packing needs: the bound L2 of Martello and Toth (1990).
 
     For each threshold a, documents over row_length - a stand alone, those over half a row need a
-    row each, and the ones from a to half a row can only use the room that the latter leave. The
-    threshold 0 counts every token, so L2 is never below tokens / row_length.
+    row each, and the ones from a to half a row can only use the room that the latter leave. Only
+    lengths that occur need to be tried as a; the shortest counts every token, so L2 is never below
+    tokens / row_length.
 
     >>> lower_bound([7, 7, 7, 7, 7], 10)
     5
     """
-    tokens = checked(lengths)
-    if int(tokens.max()) > row_length:
-        raise ValueError(f"a document has {int(tokens.max()):,} tokens, a row {row_length:,}")
-    half = row_length // 2
-    counts = np.bincount(tokens, minlength=row_length + 1)
-    documents_upto = np.cumsum(counts)
-    tokens_upto = np.cumsum(counts * np.arange(row_length + 1))
-    a = np.arange(half + 1)
-    over_half = int(documents_upto[-1] - documents_upto[half])
-    middle = documents_upto[row_length - a] - documents_upto[half]  # half < l <= row_length - a
-    room = middle * row_length - (tokens_upto[row_length - a] - tokens_upto[half])
-    below_a = np.concatenate([[0], tokens_upto])[a]
-    small = tokens_upto[half] - below_a  # a <= l <= half
-    return int((over_half + np.maximum(0, -((room - small) // row_length))).max())
+    tokens, row_length = checked(lengths), whole(row_length, "row_length")
+    values, counts = distinct(tokens)
+    if int(values[-1]) > row_length:
+        raise ValueError(f"a document has {int(values[-1]):,} tokens, a row {row_length:,}")
+    documents_below = np.concatenate([[0], np.cumsum(counts)])  # each value; and all
+    tokens_below = np.concatenate([[0], np.cumsum(counts * values)])
+    if row_length >= int(tokens_below[-1]):
+        return 1  # and below, row_length * documents over half a row is less than twice all tokens
+    half = int(np.searchsorted(values, row_length // 2, side="right"))  # so many are at most half
+    a = values[:half]
+    beside = np.searchsorted(values, row_length - a, side="right")  # half < l <= row_length - a
+    middle = documents_below[beside] - documents_below[half]
+    room = middle * row_length - (tokens_below[beside] - tokens_below[half])
+    small = tokens_below[half] - tokens_below[:half]  # a <= l <= half
+    more = -((room - small) // row_length)
+    return len(tokens) - int(documents_below[half]) + max(0, int(more.max(initial=0)))
 
 
-def _check_options(row_length: int, method: str, too_long: str) -> None:
-    if isinstance(row_length, bool) or not isinstance(row_length, int | np.integer):
-        raise ValueError(f"row_length must be a whole number, got {row_length!r}")
-    if row_length < 1:
-        raise ValueError(f"a row needs at least 1 slot, got {row_length}")
-    if method not in METHODS:
-        raise ValueError(f"unknown packing method {method!r}; there are {', '.join(METHODS)}")
-    if too_long not in TOO_LONG:
-        raise ValueError(f"unknown policy {too_long!r}; there are {', '.join(TOO_LONG)}")
+def _check_pieces(pieces: int, row_length: int) -> None:
+    if pieces > MOST_PIECES:
+        raise ValueError(
+            f"rows of {row_length:,} slots cut these documents into about {pieces:,} pieces; "
+            f"at most {MOST_PIECES:,} are handled"
+        )

@@ -15,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
 
+from batchlab import reading
 from batchlab.records._cell import Cell
 from batchlab.records._schema import as_record, cell, is_cell
 
@@ -70,14 +71,16 @@ def read(source: str | Path) -> Records:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
+            record = reading.parsed(line)
+        except reading.NotJson as error:
             if number == len(lines) or _is_torn(line, error):
                 found.torn = line
                 continue
-            raise ValueError(f"{name}, line {number}: not JSON ({error.msg})") from None
+            raise ValueError(f"{name}, line {number}: {error}") from None
         if not isinstance(record, dict):
-            raise ValueError(f"{name}, line {number}: a record is a JSON object, got {line[:40]}")
+            raise ValueError(
+                f"{name}, line {number}: a record is a JSON object, got {line[:40].strip()}"
+            )
         found.append(record)
         found.places.append(number)
     if not found and not found.torn:
@@ -97,22 +100,19 @@ def _lock(file: IO[bytes]) -> None:
 
 def _text_of(source: str | Path) -> tuple[str, str]:
     path = Path(source)
-    try:
-        if path.suffix == "" and path.parent == Path():
-            inside = files("batchlab") / "evidence" / f"{source}.jsonl"
-            if inside.is_file():
-                return inside.read_text(encoding="utf-8"), f"{source}.jsonl"
-        return path.read_text(encoding="utf-8"), str(path)
-    except FileNotFoundError:
-        raise ValueError(f"{path}: no such file of records") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: cannot be read ({error})") from None
+    if path.suffix == "" and path.parent == Path():
+        inside = files("batchlab") / "evidence" / f"{source}.jsonl"
+        if inside.is_file():
+            return inside.read_text(encoding="utf-8"), f"{source}.jsonl"
+    if not path.exists():
+        raise ValueError(f"{path}: no such file of records")
+    return reading.text_of(path), str(path)
 
 
-def _is_torn(line: str, error: json.JSONDecodeError) -> bool:
+def _is_torn(line: str, error: reading.NotJson) -> bool:
     """A line that a kill cut off begins like a record and never ends."""
     text = line.strip()
-    return text.startswith("{") and (not text.endswith("}") or error.pos >= len(line.rstrip()))
+    return text.startswith("{") and (not text.endswith("}") or error.at_end)
 
 
 def _plain(value: Any) -> Any:

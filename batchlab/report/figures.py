@@ -101,7 +101,7 @@ def _memory(material: Material) -> Any:
     throughput = material.cells
     lines = [line for line in throughput.finished if line.peak_bytes]
     if not lines:
-        raise ValueError("no record holds a peak; `batchlab memory --plot` predicts it")
+        raise ValueError("no record holds a peak; `batchlab memory --figure` predicts it")
     name = throughput.name_of(lines[0])
     peak = {
         line.cell.rows: {"measured peak": float(line.peak_bytes or 0)}

@@ -45,6 +45,9 @@ DEVICES = {
         Device(
             "H100 SXM", 989.4e12, 3.35e12, 80 * 10**9, 132, "NVIDIA H100 data sheet, bf16 dense"
         ),
+        Device(
+            "H200 SXM", 989.4e12, 4.8e12, 141 * 10**9, 132, "NVIDIA H200 data sheet, bf16 dense"
+        ),
         Device("A100 SXM 80GB", 312e12, 2.039e12, 80 * 10**9, 108, "NVIDIA A100 data sheet, bf16"),
         Device("T4", 65e12, 320e9, 16 * 10**9, 40, "NVIDIA T4 data sheet, fp16"),
     )

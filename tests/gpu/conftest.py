@@ -5,10 +5,10 @@ import os
 import pytest
 import torch
 
+from tests.devices import RECORD
+
 # read when cuBLAS starts: deterministic algorithms insist on it
 os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-
-RECORD = "the last record stands in batchlab/evidence/LOG.md"
 
 
 @pytest.fixture

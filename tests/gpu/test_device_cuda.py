@@ -14,7 +14,9 @@ def test_a_gpu_is_measured_within_its_data_sheet(cuda):
     sheet = next(
         (one for one in roofline.DEVICES.values() if one.name.split()[0] in found.name), None
     )
-    if sheet and found.dtype == "bfloat16":
+    if sheet is None:
+        pytest.skip(f"LOUDLY: no data sheet of {found.name} in roofline.DEVICES")
+    if found.dtype == ("float16" if "fp16" in sheet.source else "bfloat16"):
         assert found.product.per_second < 1.02 * sheet.flops_per_second, "nobody waited"
     assert found.queued_launch.median_seconds < found.launch.median_seconds
 

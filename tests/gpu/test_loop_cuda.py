@@ -8,6 +8,7 @@ from torch.nn.utils import parameters_to_vector
 
 from batchlab import attention, batches, model
 from batchlab.loop import IGNORE, train_step
+from tests.devices import require_dtype
 
 pytestmark = pytest.mark.gpu
 
@@ -38,7 +39,8 @@ def gradient(made, micro_batches, **options):
 
 
 @pytest.mark.parametrize("split", SPLITS, ids=str)
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
+# norms of a Llama compute in float32, also in a model of float64
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-7), (torch.float32, 1e-5)])
 def test_any_split_takes_the_step_of_the_whole_batch(cuda, small, split, dtype, tolerance):
     made = copy.deepcopy(small).to(cuda, dtype)
     whole, report = update(made, [batches.padded(DOCUMENTS, range(6))])
@@ -58,6 +60,7 @@ def test_the_mean_of_means_would_have_been_another_step(cuda, small):
 
 
 def test_bf16_weights_with_wide_sums_stay_within_rounding_of_the_whole_step(cuda, small):
+    require_dtype(cuda, torch.bfloat16)
     made = copy.deepcopy(small).to(cuda, torch.bfloat16)
     exact, _ = gradient(copy.deepcopy(made).double(), [batches.padded(DOCUMENTS, range(6))])
     parts = [batches.padded(DOCUMENTS, [n]) for n in range(6)]
@@ -97,11 +100,13 @@ def test_fp16_with_a_scaler_steps_or_says_that_it_did_not(cuda, small):
     assert report.skipped and not nothing.any()
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype feature")
 @pytest.mark.parametrize("labels_on", ["cpu", "cuda"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_nothing_waits_for_the_device_between_first_and_last_micro_batch(
     cuda, small, dtype, labels_on
 ):
+    require_dtype(cuda, dtype)
     made = attention.prepare(copy.deepcopy(small).to(cuda, dtype))
     optimizer = torch.optim.SGD(made.parameters(), lr=0.0)
     parts = [batches.flattened(DOCUMENTS, rows) for rows in SPLITS[0]]

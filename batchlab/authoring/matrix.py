@@ -17,7 +17,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import batchlab
-from batchlab.classroom.trial import Outcome, try_all
+from batchlab.authoring.trial import Outcome, try_all
 
 __all__ = ["main", "markdown"]
 
@@ -30,7 +30,7 @@ that names the thought behind it. This table is made when the book is built.
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the matrix of one lesson, or of all; --json writes outcomes instead."""
-    parser = argparse.ArgumentParser(prog="python -m batchlab.classroom.matrix")
+    parser = argparse.ArgumentParser(prog="python -m batchlab.authoring.matrix")
     parser.add_argument("lessons", nargs="*", help="such as 02_padding; none means all")
     parser.add_argument("--root", type=Path, default=Path(), help="folder that holds solutions/")
     parser.add_argument("--json", type=Path, help="file to write the outcomes to")
@@ -52,17 +52,25 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def markdown(lesson: str, results: list[Outcome]) -> str:
-    """The matrix of a lesson: exercise, wrong answer, and the case that caught it."""
-    rows = ["| exercise | an answer that looks right | caught by |", "|---|---|---|"]
+    """The matrix of a lesson: exercise, wrong answer, the check that caught it, its message."""
+    rows = [
+        "| exercise | an answer that looks right | caught by | which said |",
+        "|---|---|---|---|",
+    ]
     for one in results:
         if one.kind in {"wrong", "hidden"}:
-            where = one.asked or "**nothing**"
-            secret = "hidden inputs: " if one.kind == "hidden" else ""
-            row = f"| `{one.answer}` | {_in_cell(one.thought)} | {secret}{_in_cell(where)} |"
-            rows.append(row)
+            secret = " (hidden inputs)" if one.kind == "hidden" else ""
+            where = f"`{one.caught_by}`{secret}" if one.caught_by else "**nothing**"
+            said = "<br>".join(map(_code, one.message.splitlines()))
+            rows.append(f"| `{one.answer}` | {_in_cell(one.thought)} | {where} | {said} |")
     seconds = sum(one.seconds for one in results if one.kind == "solution")
     head = f"**{lesson}**: the solution ran in {seconds:.0f} s on one thread."
     return "\n".join([head, "", *rows])
+
+
+def _code(line: str) -> str:
+    """A line of a message as code: no character of it is markup."""
+    return f"`` {_in_cell(' '.join(line.split()))} ``"
 
 
 def _in_cell(text: str) -> str:

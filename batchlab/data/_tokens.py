@@ -1,0 +1,156 @@
+"""Texts into token ids, with a tokenizer of tokenizers or of transformers.
+
+    texts, or conversations  ->  token ids, and which of them are trained
+
+Words
+    span   a text, and where in it the answers begin and end, in characters
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from batchlab.data._corpus import embedded
+
+__all__ = ["Encoder", "Span", "tokenizer_from"]
+
+Span = tuple[str, list[tuple[int, int]]]
+
+
+def tokenizer_from(tokenizer: Any) -> Any:
+    """A tokenizer object from an object, a folder or a hub name."""
+    if not isinstance(tokenizer, str | PathLike):
+        return tokenizer
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(str(tokenizer))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"{tokenizer}: not a tokenizer ({first})") from None
+
+
+class Encoder:
+    """One tokenizer, asked for token ids; the embedded one is loaded when a text needs it."""
+
+    def __init__(self, tokenizer: Any = None):
+        self._given = None if tokenizer is None else tokenizer_from(tokenizer)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return embedded().tokenizer if self._given is None else self._given
+
+    @property
+    def used(self) -> Any:
+        """The tokenizer that was given or needed; None where the tokens came without one."""
+        return self._given if self._given is not None else vars(self).get("_tokenizer")
+
+    @property
+    def vocabulary(self) -> int:
+        """Entries of the tokenizer that was used; 0 without one."""
+        if self.used is None:
+            return 0
+        return int(self.used.get_vocab_size()) if _is_bare(self.used) else len(self.used)
+
+    def texts(self, texts: list[str], *, special: bool = True) -> list[list[int]]:
+        """Token ids of each text; `special` tokens of the tokenizer's own around it, or none."""
+        if _is_bare(self._tokenizer):
+            return [
+                one.ids for one in self._tokenizer.encode_batch(texts, add_special_tokens=special)
+            ]
+        return list(self._called(texts, special)["input_ids"])
+
+    def spans(
+        self, spans: Sequence[Span], *, special: bool
+    ) -> tuple[list[list[int]], list[np.ndarray]]:
+        """Token ids of each text, and whether each token holds any of an answer."""
+        texts = [text for text, _ in spans]
+        if _is_bare(self._tokenizer):
+            found = self._tokenizer.encode_batch(texts, add_special_tokens=special)
+            ids, offsets = [one.ids for one in found], [one.offsets for one in found]
+        else:
+            try:
+                made = self._called(texts, special, return_offsets_mapping=True)
+            except NotImplementedError:
+                raise ValueError(
+                    f"tokenizer {_name(self._tokenizer)} does not say where its tokens stand in "
+                    "a text: prompts are masked with a fast tokenizer (use_fast=True)"
+                ) from None
+            ids, offsets = made["input_ids"], made["offset_mapping"]
+        answers = [answers for _, answers in spans]
+        return ids, [_inside(at, one) for at, one in zip(offsets, answers, strict=True)]
+
+    def rendered(self, messages: list[Any], tools: Any = None, *, reply: bool = False) -> str:
+        """A conversation as its chat template writes it; `reply` opens the assistant's turn."""
+        if getattr(self._tokenizer, "chat_template", None) is None:
+            raise ValueError(
+                f"messages need a chat template, and tokenizer {_name(self._tokenizer)} has none: "
+                "give tokenizer= (--tokenizer) of a chat model"
+            )
+        try:
+            text = self._tokenizer.apply_chat_template(
+                messages, tools=tools or None, tokenize=False, add_generation_prompt=reply
+            )
+        except Exception as error:  # a template is a program of its own
+            why = " ".join(str(error).split()) or type(error).__name__
+            raise ValueError(f"the chat template refuses it ({why:.120})") from None
+        return str(text)
+
+    def turn(self, prompt: list[Any], answer: list[Any], tools: Any = None) -> Span:
+        """A conversation whose prompt is given, with the span of what answers it."""
+        before = self.rendered(prompt, tools, reply=True)
+        whole = self.rendered(prompt + answer, tools)
+        if not whole.startswith(before):
+            raise ValueError("the chat template writes the prompt anew once it is answered")
+        return whole, [(len(before), len(whole))]
+
+    def answers(self, messages: list[Any], tools: Any = None) -> Span:
+        """A conversation, with the span of each turn of the assistant."""
+        whole = self.rendered(messages, tools)
+        spans = []
+        for number, message in enumerate(messages):
+            if message["role"] == "assistant":
+                before = self.rendered(messages[:number], tools, reply=True)
+                after = self.rendered(messages[: number + 1], tools)
+                if not (whole.startswith(after) and after.startswith(before)):
+                    raise ValueError(
+                        f"the chat template writes message {number} anew in a longer conversation, "
+                        "so that it cannot be found: train all (answers_only=False), or give "
+                        "prompt and completion"
+                    )
+                spans.append((len(before), len(after)))
+        if not spans:
+            raise ValueError("the assistant says nothing in it")
+        return whole, spans
+
+    def _called(self, texts: list[str], special: bool, **options: bool) -> Any:
+        """What a tokenizer of transformers answers; token ids, as they are, need no end."""
+        if getattr(self._tokenizer, "eos_token_id", None) is None:
+            raise ValueError(
+                f"tokenizer {_name(self._tokenizer)} has no end-of-sequence token: set "
+                "tokenizer.eos_token, so that documents can end"
+            )
+        return self._tokenizer(texts, add_special_tokens=special, **options)
+
+
+def _is_bare(tokenizer: Any) -> bool:
+    """Whether it is one of tokenizers, not wrapped by transformers."""
+    return hasattr(tokenizer, "token_to_id")
+
+
+def _name(tokenizer: Any) -> str:
+    return getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__
+
+
+def _inside(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> np.ndarray:
+    """Which tokens overlap a span; a token without characters goes with the one before it."""
+    begins, ends = np.array(offsets, dtype=np.int64).reshape(-1, 2).T
+    inside = np.zeros(len(begins), bool)
+    for begin, end in spans:
+        inside |= (begins < end) & (ends > begin)
+    real = np.where(begins < ends, np.arange(len(begins)), -1)
+    before = np.maximum.accumulate(real) if len(real) else real
+    return np.where(before >= 0, inside[before], False)

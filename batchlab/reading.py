@@ -1,0 +1,108 @@
+"""What a stranger's file says, or the line at which it stops making sense.
+
+    path  ->  text, or lines with their numbers  ->  JSON values
+
+Text is UTF-8; a byte order mark in front is no part of it. What cannot be read is a `ValueError`
+in one line: file, line, what was wrong.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["NotJson", "json_lines", "json_of", "lines_of", "parsed", "shown", "text_of"]
+
+
+class NotJson(ValueError):
+    """Why a text is not JSON, and in which of its lines."""
+
+    def __init__(self, reason: str, line: int, at_end: bool = False):
+        super().__init__(f"not JSON ({reason})")
+        self.line = line
+        self.at_end = at_end  # it stopped in the middle: more of it may have been meant to come
+
+
+def parsed(text: str) -> Any:
+    """The value that a JSON text stands for; anything else is `NotJson`.
+
+    >>> parsed('{"length": 3}')
+    {'length': 3}
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        at_end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        raise NotJson(error.msg, error.lineno, at_end) from None
+    except RecursionError:
+        raise NotJson("lists or objects are nested too deeply", 1) from None
+    except ValueError:  # Python reads no longer integers: a guard against quadratic time
+        raise NotJson("a number has thousands of digits", 1) from None
+
+
+def text_of(path: Path) -> str:
+    """The whole text of a file."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from None
+
+
+def lines_of(path: Path, *, newline: str | None = None) -> Iterator[tuple[int, str]]:
+    """The lines of a file, numbered from 1, one at a time; `newline` as `open` takes it."""
+    try:
+        with path.open(encoding="utf-8-sig", newline=newline) as lines:
+            yield from enumerate(lines, start=1)
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from None
+
+
+def json_of(path: Path) -> Any:
+    """The one JSON value of a file."""
+    text = text_of(path)
+    try:
+        return parsed(text)
+    except NotJson as error:
+        hint = "; one value a line is read from .jsonl" if "Extra data" in str(error) else ""
+        raise ValueError(f"{path}, line {error.line}: {error}{hint}") from None
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """The JSON value of each line that is not empty, with the number of the line."""
+    for number, line in lines_of(path):
+        if line and not line.isspace():
+            try:
+                value = parsed(line)
+            except NotJson as error:
+                raise ValueError(f"{path}, line {number}: {error}") from None
+            yield number, value
+
+
+def shown(value: object, most: int = 40) -> str:
+    """A value as an error shows it: its beginning, on one line, and its type.
+
+    >>> print(shown("seven"), shown(None))
+    'seven' (str) None (NoneType)
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # an integer of thousands of digits
+        text = "a number of thousands of digits"
+    except RecursionError:
+        text = "something nested too deeply"
+    return f"{text if len(text) <= most else text[:most] + '...'} ({type(value).__name__})"
+
+
+def _unreadable(path: Path, error: OSError | UnicodeDecodeError) -> ValueError:
+    if isinstance(error, FileNotFoundError):
+        return ValueError(f"{path}: no such file")
+    if isinstance(error, OSError):
+        return ValueError(f"{path}: cannot be read ({error.strerror or error})")
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as inside:
+                at = f"byte 0x{line[inside.start]:02x} at column {inside.start + 1}"
+                return ValueError(f"{path}, line {number}: cannot be read as UTF-8 ({at})")
+    return ValueError(f"{path}: cannot be read as UTF-8")

@@ -1,0 +1,190 @@
+"""Files as strangers write them: what was written is read, or the line is named that cannot be."""
+
+import csv
+import json
+
+import pytest
+
+from batchlab import data
+
+
+def texts(corpus):
+    return [corpus.text(i) for i in range(len(corpus))]
+
+
+def unreadable(path, **options):
+    """The one line that says why: the file, and the line where there is one."""
+    with pytest.raises(ValueError) as caught:
+        data.load(path, **options)
+    message = str(caught.value)
+    assert path.name in message and "\n" not in message and len(message) < len(str(path)) + 300
+    return message
+
+
+@pytest.fixture
+def csv_of(tmp_path):
+    def write(text, name="a.csv", **how):
+        (tmp_path / name).write_text(text, **how, newline="")
+        return tmp_path / name
+
+    return write
+
+
+def test_a_comma_without_quotes_is_refused_with_its_line(csv_of):
+    """The csv module keeps "one" and drops " two" into a key of None."""
+    path = csv_of("text\nfine\none, two\n")
+    assert ", line 3: 2 fields, and the header has 1 field; a text with a comma" in unreadable(path)
+    path = csv_of("text,id\none,1\ntwo\n")
+    assert ", line 3: 1 field, and the header has 2 fields" in unreadable(path)
+
+
+def test_a_quote_that_is_never_closed_is_refused_with_the_line_where_it_opens(csv_of):
+    path = csv_of('text\n"a\nb"\nfine\n"open\nlost\nlost\n')
+    assert ", line 5: a quote is opened and never closed" in unreadable(path)
+    path = csv_of('text\n"he said "no" twice"\n')
+    assert "line 2: a quote is closed inside a text; inside a quoted text" in unreadable(path)
+
+
+def test_a_header_that_names_a_field_twice_is_refused(csv_of):
+    assert "line 1: the header names 'text' twice" in unreadable(csv_of("text,text\na,b\n"))
+
+
+def test_long_fields_quotes_and_line_ends_of_csv_are_kept(csv_of, tmp_path):
+    written = ["long " * 60_000, 'a, "b"\n\nc', "\r\nkept\r", "plain", " spaced ", ";\t"]
+    with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file).writerows([["text"], *([text] for text in written)])
+    before = csv.field_size_limit()
+    assert texts(data.load(tmp_path / "a.csv")) == written
+    assert csv.field_size_limit() == before, "the limit of the process is put back"
+    assert texts(data.load(csv_of("text\n\na\n\nb"))) == ["a", "b"], "empty lines are no rows"
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.csv", "a.txt"])
+def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path, name):
+    rows = {".jsonl": '{"text": "one"}', ".json": '[{"text": "one"}]', ".csv": "text\none"}
+    path = tmp_path / name
+    path.write_text(rows.get(path.suffix, "one"), encoding="utf-8-sig")
+    assert texts(data.load(path)) == ["one"]
+
+
+BROKEN = {
+    "deep.jsonl": (
+        '{"text": "a"}\n' + "[" * 100_000,
+        "line 2: not JSON (lists or objects are nest",
+    ),
+    "deep.json": ("[" * 100_000, "line 1: not JSON (lists or objects are nested too deeply)"),
+    "digits.jsonl": ('{"input_ids": [' + "9" * 5_000 + "]}", "line 1: not JSON (a number has"),
+    "null.jsonl": ('{"text": "a"}\nnull\n', "line 2: a JSON object is needed, got None"),
+    "null.json": ('[{"text": "a"}, null]', "entry 1: a JSON object is needed, got None"),
+    "list.jsonl": ("[1, 2]\n", "line 1: a JSON object is needed, got [1, 2] (list)"),
+    "dict.json": ('{"text": ["a"]}', "a JSON list of objects is needed, got {'text'"),
+    "lines.json": ('{"text": "a"}\n{"text": "b"}', "one value a line is read from .jsonl"),
+    "empty.json": ("[]", "no documents in it"),
+    "empty.csv": ("", "no documents in it"),
+    "header.csv": ("text\n", "no documents in it"),
+    "blank.txt": ("\n \n", "no documents in it"),
+    "latin.jsonl": (
+        b'{"text": "a"}\n{"text": "\xe9"}',
+        "line 2: cannot be read as UTF-8 (byte 0xe9",
+    ),
+    "latin.csv": (b"text\na\n\xe9", "line 3: cannot be read as UTF-8 (byte 0xe9 at column 1)"),
+    "latin.txt": (b"a\n\xe9", "line 2: cannot be read as UTF-8"),
+    "half.jsonl": ('{"text": "a\\ud800"}', "line 1: half of a character (\\ud800)"),
+    "ids.csv": ('input_ids\n"[1, 2]"\n', "line 2: field 'input_ids' must be a list of token ids"),
+    "later.jsonl": (
+        '{"input_ids": [1]}\n\n{"text": "a"}',
+        "line 3: no field 'input_ids'; the fields",
+    ),
+    "odd.jsonl": ('{"input_ids": [1]}\n{"input_ids": [1, NaN]}', "line 2: token ids are integers"),
+    "what.bin": ("x", "documents are read from .jsonl"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_whatever_is_broken_is_one_line_with_its_place(tmp_path, name):
+    content, message = BROKEN[name]
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert message in unreadable(tmp_path / name)
+
+
+def parquet(path, **columns):
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table(columns), path, row_group_size=2)
+    return path
+
+
+def test_parquet_ids_are_integers_or_refused(tmp_path):
+    """A cast would have made 1 of 1.7, and a traceback of what needs more than 32 bits."""
+    import pyarrow
+
+    path = tmp_path / "a.parquet"
+    wanted = [[5, 6], [7], [2**31 - 1, 0, 1]]
+    for kind in (pyarrow.int64(), pyarrow.uint32(), pyarrow.uint64()):
+        for lists in (pyarrow.list_, pyarrow.large_list):
+            made = pyarrow.array(wanted, lists(kind))
+            found = data.load(parquet(path, input_ids=made, other=["a"] * 3))
+            assert [document["input_ids"].tolist() for document in found] == wanted
+    for column in ([[1.7], [2.0]], [[1], [1.7]]):
+        assert "token ids are integers, got 1." in unreadable(parquet(path, input_ids=column))
+
+
+def test_parquet_gaps_are_refused_with_their_row(tmp_path):
+    path = tmp_path / "a.parquet"
+    message = unreadable(parquet(path, input_ids=[[1], [2], [3, None]]))
+    assert "row 2: token ids are integers, got None (NoneType) at position 1" in message
+    message = unreadable(parquet(path, input_ids=[[1], [2], None]))
+    assert "row 2: field 'input_ids' must be token ids >= 0, got None" in message
+    message = unreadable(parquet(path, input_ids=[[1], [2], [2**31]]))
+    assert "row 2: token ids are integers >= 0, got one above 2,147,483,647" in message
+    message = unreadable(parquet(path, text=["a", None]))
+    assert "row 1: field 'text' must be a non-empty text, got None" in message
+    message = unreadable(parquet(path, body=["a"]))
+    assert "row 0: no field 'text'; the fields are body" in message
+
+
+def test_a_torn_parquet_file_is_one_line(tmp_path):
+    path = parquet(tmp_path / "a.parquet", text=["one", "two"])
+    whole = path.read_bytes()
+    for cut in (0, 4, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        assert "not a Parquet file" in unreadable(path)
+
+
+def test_a_document_of_a_text_file_is_a_paragraph_a_line_or_the_file(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one\n  two\n \t\n\nthree\n")
+    assert texts(data.load(path)) == ["one\n  two", "three"]
+    assert texts(data.load(path, document="paragraph")) == ["one\n  two", "three"]
+    assert texts(data.load(path, document="line")) == ["one", "  two", "three"]
+    assert texts(data.load(path, document="file")) == ["one\n  two\n \t\n\nthree\n"]
+    with pytest.raises(ValueError, match="a document is a file, a line, a paragraph; got 'page'"):
+        data.load(path, document="page")
+
+
+def test_a_folder_of_texts_says_what_a_document_is(tmp_path):
+    """Left open, 2 files of 2 lines are 2, 3 or 4 documents."""
+    (tmp_path / "a.txt").write_text("one\ntwo\n")
+    (tmp_path / "b.txt").write_text("three\n\nfour\n")
+    message = unreadable(tmp_path)
+    assert "2 .txt: is a document a file, a line or a paragraph? give document=" in message
+    counts = {
+        unit: len(data.load(tmp_path, document=unit)) for unit in ("file", "line", "paragraph")
+    }
+    assert counts == {"file": 2, "line": 4, "paragraph": 3}
+    (tmp_path / "c.txt").write_text("")
+    assert "c.txt, line 1: field 'text' must be a non-empty" in unreadable(
+        tmp_path, document="file"
+    )
+
+
+def test_places_count_from_the_first_line_of_a_row(tmp_path, csv_of):
+    path = csv_of('text\n"a\nb"\n\n""\n')
+    assert "a.csv, line 5: field 'text' must be a non-empty text" in unreadable(path)
+    (tmp_path / "a.jsonl").write_text(
+        "\n".join(json.dumps({"input_ids": [n]}) for n in range(3000))
+    )
+    with (tmp_path / "a.jsonl").open("a") as file:
+        file.write('\n\n{"input_ids": [1, -1]}')
+    assert "a.jsonl, line 3,002: token ids are integers >= 0" in unreadable(tmp_path / "a.jsonl")
