@@ -11,7 +11,7 @@ A MicroBatch is a mapping of tensors that any supported causal language model ta
     cu_seqlens      (documents + 1,) int32 over the flattened B * T slots, only where rows hold
                     several documents; the unused tail of a row is a segment of its own
     max_length      () int32, the longest segment, beside cu_seqlens
-    real_tokens     () int64, the slots that no unused tail takes, beside cu_seqlens
+    row_tokens      (B,) int64, the tokens of each row before its unused tail, beside cu_seqlens
 
 `IGNORE` marks what is not trained: padding, prompts, and the first token of every document (else
 the last token of one document would be trained to predict the first of the next).
@@ -26,13 +26,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+
+from batchlab import lengths
+from batchlab.counts import IGNORE, MicroBatch
 
 __all__ = ["IGNORE", "MicroBatch", "flattened", "packed", "padded"]
-
-IGNORE = -100  # the label of a position that is not trained; PyTorch's default
-
-MicroBatch = dict[str, Tensor]
 
 
 def padded(
@@ -72,7 +70,7 @@ def packed(
     _at_least_one(rows, "a packed batch")
     arrays = _blank((len(rows), row_length), pad_id)
     segments: list[int] = []
-    real_tokens = 0
+    row_tokens: list[int] = []
     for row, numbers in enumerate(rows):
         _at_least_one(numbers, f"row {row}")
         start = 0
@@ -86,11 +84,11 @@ def packed(
             _write(arrays, row, start, ids, labels)
             segments.append(len(ids))
             start += len(ids)
-        real_tokens += start
+        row_tokens.append(start)
         if start < row_length:  # the tail attends to itself only
             arrays["position_ids"][row, start:] = np.arange(row_length - start)
             segments.append(row_length - start)
-    real = {"real_tokens": torch.tensor(real_tokens)}
+    real = {"row_tokens": torch.tensor(row_tokens)}
     return {**_tensors(arrays), **_segments(segments), **real}
 
 
@@ -104,8 +102,7 @@ def flattened(documents: Sequence[Any], row: Sequence[int]) -> MicroBatch:
 def _document(documents: Sequence[Any], number: int) -> tuple[np.ndarray, np.ndarray]:
     """Token ids and labels of one document, the first label ignored."""
     document = documents[int(number)]
-    ids = document["input_ids"] if isinstance(document, Mapping) else document
-    ids = np.asarray(ids, dtype=np.int64)
+    ids = np.asarray(lengths.ids_of(document), dtype=np.int64)
     if ids.ndim != 1 or len(ids) == 0:
         raise ValueError(f"document {number} must be a flat list of tokens, got shape {ids.shape}")
     given = document.get("labels") if isinstance(document, Mapping) else None
@@ -133,11 +130,11 @@ def _write(
     arrays["position_ids"][inside] = np.arange(len(ids))
 
 
-def _segments(lengths: list[int]) -> MicroBatch:
-    cu_seqlens = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+def _segments(slots: list[int]) -> MicroBatch:
+    cu_seqlens = np.concatenate([[0], np.cumsum(slots)]).astype(np.int32)
     return {
         "cu_seqlens": torch.from_numpy(cu_seqlens),
-        "max_length": torch.tensor(max(lengths), dtype=torch.int32),
+        "max_length": torch.tensor(max(slots), dtype=torch.int32),
     }
 
 

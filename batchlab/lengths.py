@@ -7,7 +7,7 @@ Words
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from batchlab import reading, units
 
-__all__ = ["Summary", "checked", "embedded", "exact", "extremes", "gsm8k",
-           "lognormal", "no_truth_values", "read", "summary"]  # fmt: skip
+__all__ = ["Summary", "checked", "embedded", "exact", "extremes", "gsm8k", "ids_of",
+           "lognormal", "no_truth_values", "of", "read", "summary"]  # fmt: skip
 
 FEW = 64  # up to here Python is faster than a call of NumPy
 MOST_DRAWN = 10**8  # documents; their lengths take 0.75 GiB
@@ -51,6 +51,30 @@ def summary(lengths: ArrayLike) -> Summary:
     median, p90 = np.percentile(tokens, [50, 90])
     shortest, longest = int(tokens.min()), int(tokens.max())
     return Summary(len(tokens), int(tokens.sum()), shortest, float(median), float(p90), longest)
+
+
+def of(document: Any) -> int:
+    """How many tokens one document has.
+
+    A document is a mapping with `input_ids`, or the sequence of token ids itself.
+
+    >>> of({"input_ids": [5, 6, 7]}), of([5, 6])
+    (3, 2)
+    """
+    return len(ids_of(document))
+
+
+def ids_of(document: Any) -> Sequence[int]:
+    """The token ids of one document; a text is refused, since its letters are no tokens."""
+    ids = document
+    if isinstance(document, Mapping):
+        if "input_ids" not in document:
+            there = ", ".join(map(str, document)) or "none"
+            raise ValueError(f"a document has no field input_ids; its fields are {there}")
+        ids = document["input_ids"]
+    if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
+        raise ValueError(f"a document is a list of token ids, got {ids!r:.40}: tokenize it first")
+    return ids  # type: ignore[no-any-return]
 
 
 def checked(lengths: ArrayLike) -> np.ndarray:

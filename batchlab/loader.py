@@ -18,8 +18,8 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 
 from batchlab import batches as tensors
-from batchlab import packing
-from batchlab.batches import MicroBatch
+from batchlab import lengths, packing
+from batchlab.counts import MicroBatch
 
 __all__ = ["Loader", "stream"]
 
@@ -130,12 +130,12 @@ def stream(
         raise ValueError(f"rows >= 1 and skip >= 0 needed, got {rows}, {skip}")
     held: dict[int, Any] = {}
 
-    def lengths() -> Iterator[int]:
+    def tokens() -> Iterator[int]:
         for number, document in enumerate(documents):
             held[number] = document
-            yield len(document["input_ids"] if hasattr(document, "keys") else document)
+            yield lengths.of(document)
 
-    packed_rows = packing.rows_of_stream(lengths(), row_length, buffer=buffer)
+    packed_rows = packing.rows_of_stream(tokens(), row_length, buffer=buffer)
     for at in itertools.count():
         group = list(itertools.islice(packed_rows, rows))
         if not group:

@@ -9,41 +9,21 @@ step nothing waits. On the CPU the clock of the process is read.
 import contextlib
 import gc
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from batchlab import loop
+from batchlab import counts, loop
+from batchlab.counts import Counts, MicroBatch
 from batchlab.model import has_varlen
+from batchlab.records import Cell, Parts
 from batchlab.timing import Pauses, Spans
 
-__all__ = ["Stopwatch", "count"]
-
-
-def count(batch: Mapping[str, Tensor], *, varlen: bool) -> dict[str, int]:
-    """Slots, tokens and attention pairs of one micro-batch.
-
-    With `varlen` attention, pairs are computed inside segments only; otherwise in the whole row.
-    """
-    rows, width = batch["input_ids"].shape
-    targets = int((batch["labels"][:, 1:] != loop.IGNORE).sum()) if "labels" in batch else 0
-    if "cu_seqlens" in batch:
-        lengths = batch["cu_seqlens"].diff().long()
-    elif "attention_mask" in batch:
-        lengths = batch["attention_mask"].sum(dim=1)
-    else:
-        lengths = torch.full((rows,), width)
-    pairs = int((lengths**2).sum())
-    return {
-        "documents": len(lengths),
-        "real_tokens": int(batch.get("real_tokens", lengths.sum())),
-        "slots": rows * width,
-        "target_tokens": targets,
-        "real_pairs": pairs,
-        "slot_pairs": pairs if varlen and "cu_seqlens" in batch else rows * width**2,
-    }
+__all__ = ["Stopwatch"]
 
 
 class Stopwatch:
@@ -63,7 +43,7 @@ class Stopwatch:
     def start(self) -> None:
         """Forget everything so far: what came before was warm-up."""
         self.step_seconds: list[float] = []
-        self.counts: list[dict[str, int]] = []
+        self.counts: list[Counts] = []  # of each step
         self.micro_batches = 0
         self.input_seconds = self.host_seconds = 0.0
         self._waited = 0.0
@@ -71,7 +51,7 @@ class Stopwatch:
         if self.cuda:
             torch.cuda.synchronize()
             torch.cuda.reset_peak_memory_stats()
-            self._retries = torch.cuda.memory_stats().get("num_alloc_retries", 0)
+            self._retries: int = torch.cuda.memory_stats().get("num_alloc_retries", 0)
 
     @contextlib.contextmanager
     def input(self) -> Iterator[None]:
@@ -80,9 +60,9 @@ class Stopwatch:
         yield
         self._waited = time.perf_counter() - begin
 
-    def step(self, micro_batches: Sequence[Mapping[str, Tensor]], **options: Any) -> None:
+    def step(self, micro_batches: Sequence[MicroBatch], **options: Any) -> None:
         """Take one optimizer step and keep its time."""
-        each = [count(batch, varlen=self.varlen) for batch in micro_batches]
+        each = [counts.of(batch, varlen=self.varlen) for batch in micro_batches]
         gc.collect(0)  # a full collection inside one step would be blamed on its setting
         self._pauses.take()
         begin = self._now()
@@ -92,33 +72,30 @@ class Stopwatch:
         self.input_seconds += self._waited
         self._waited = 0.0
         self.micro_batches += len(micro_batches)
-        self.counts.append({key: sum(one[key] for one in each) for key in each[0]})
+        self.counts.append(reduce(add, each))
 
-    def totals(self, steps: int, *, warmup_steps: int) -> dict[str, Any]:
-        """The figures of a cell record; all are totals over the measured steps."""
-        assert steps == len(self.step_seconds), "the warm-up must end with start()"
-        totals: dict[str, Any] = {
-            key: sum(one[key] for one in self.counts) for key in self.counts[0]
-        }
-        return totals | {
-            "steps": steps,
-            "warmup_steps": warmup_steps,
-            "micro_batches": self.micro_batches,
-            "seconds": sum(self.step_seconds),
-            "step_seconds": self.step_seconds,
-            "step_slots": [one["slots"] for one in self.counts],
-            "step_slot_pairs": [one["slot_pairs"] for one in self.counts],
-            "input_seconds": self.input_seconds,
-            # On a GPU a pause of the host may hide behind the queue: nobody knows what it cost.
-            "host_seconds": None if self.cuda else self.host_seconds,
-            "optimizer_seconds": sum(self._optimizer_spans.take()),
-            "peak_bytes": torch.cuda.max_memory_allocated() if self.cuda else None,
-            "allocator_retries": self._new_retries() if self.cuda else None,
-        }
+    def cell(self, **setting: Any) -> Cell:
+        """The steps since `start()` as a cell; `setting` gives its rows, layout and so on.
 
-    def nothing(self, error: str) -> dict[str, Any]:
-        """The figures of a cell that ran out of memory."""
-        return {"status": "out_of_memory", "error": error, "steps": 0, "seconds": 0.0}
+        On a GPU a pause of the host may hide behind the queue: its host seconds are unknown.
+        """
+        return Cell(
+            **setting,
+            steps=len(self.step_seconds),
+            micro_batches=self.micro_batches,
+            seconds=sum(self.step_seconds),
+            counts=reduce(add, self.counts),
+            parts=Parts(
+                input_seconds=self.input_seconds,
+                optimizer_seconds=sum(self._optimizer_spans.take()),
+                host_seconds=None if self.cuda else self.host_seconds,
+            ),
+            step_seconds=tuple(self.step_seconds),
+            step_slots=tuple(one.slots or 0 for one in self.counts),
+            step_slot_pairs=tuple(one.slot_pairs or 0 for one in self.counts),
+            peak_bytes=torch.cuda.max_memory_allocated() if self.cuda else None,
+            allocator_retries=self._new_retries() if self.cuda else None,
+        )
 
     def close(self) -> None:
         self._pauses.close()
@@ -131,4 +108,5 @@ class Stopwatch:
         return time.perf_counter()
 
     def _new_retries(self) -> int:
-        return torch.cuda.memory_stats().get("num_alloc_retries", 0) - self._retries
+        now: int = torch.cuda.memory_stats().get("num_alloc_retries", 0)
+        return now - self._retries

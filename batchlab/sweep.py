@@ -8,34 +8,34 @@ all cells once, so that a machine which warms up or slows down does not favour o
 is written as soon as it ends; a sweep that was killed goes on with the visits that are missing.
 
 Words
-    cell    one setting: rows, layout, checkpointing, precision
-    visit   one cell in one round; `doctor.prices.merge` adds the visits of a cell together
+    point   one setting of the grid: rows, layout, checkpointing, precision
+    visit   one point in one round, a `records.Cell`; `doctor.prices.merge` adds those of a point
     layout  padded (documents in order), bucketed (sorted inside the step), packed (padding-free)
 """
 
 import dataclasses
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from batchlab import batches, records
+from batchlab import batches, counts, lengths, records
 from batchlab.memory.limits import collect_memory, out_of_memory
 from batchlab.model import set_checkpointing
+from batchlab.records import LAYOUTS, Cell, Identity
 from batchlab.stopwatch import Stopwatch
 
-__all__ = ["LAYOUTS", "Cell", "grid", "micro_batches_of", "run", "step_groups"]
+__all__ = ["LAYOUTS", "Point", "grid", "micro_batches_of", "run", "step_groups"]
 
-LAYOUTS = ("padded", "bucketed", "packed")
 PRECISIONS = ("float32", "bfloat16", "autocast-bfloat16", "autocast-float16")
 
 
 @dataclass(frozen=True)
-class Cell:
+class Point:
     """One setting of the sweep."""
 
     rows: int
@@ -59,9 +59,9 @@ def grid(
     layouts: Sequence[str] = ("padded",),
     checkpointing: Sequence[bool] = (False,),
     precisions: Sequence[str] = ("float32",),
-) -> list[Cell]:
+) -> list[Point]:
     """Every combination of the settings."""
-    return [Cell(*one) for one in itertools.product(rows, layouts, checkpointing, precisions)]
+    return [Point(*one) for one in itertools.product(rows, layouts, checkpointing, precisions)]
 
 
 def step_groups(
@@ -79,14 +79,14 @@ def step_groups(
 
 
 def micro_batches_of(
-    documents: Sequence[Any], group: Sequence[int], cell: Cell
-) -> list[batches.MicroBatch]:
-    """The micro-batches of one step in the layout of `cell`."""
+    documents: Sequence[Any], group: Sequence[int], point: Point
+) -> list[counts.MicroBatch]:
+    """The micro-batches of one step in the layout of `point`."""
     numbers = list(group)
-    if cell.layout == "bucketed":
-        numbers.sort(key=lambda i: _length(documents, i))
-    cuts = [numbers[i : i + cell.rows] for i in range(0, len(numbers), cell.rows)]
-    if cell.layout == "packed":
+    if point.layout == "bucketed":
+        numbers.sort(key=lambda number: lengths.of(documents[number]))
+    cuts = [numbers[i : i + point.rows] for i in range(0, len(numbers), point.rows)]
+    if point.layout == "packed":
         return [batches.flattened(documents, cut) for cut in cuts]
     return [batches.padded(documents, cut) for cut in cuts]
 
@@ -94,87 +94,81 @@ def micro_batches_of(
 def run(
     documents: Sequence[Any],
     make_model: Callable[[str, str], Any],
-    cells: Sequence[Cell],
+    points: Sequence[Point],
     *,
     path: str | Path,
-    identity: Mapping[str, Any],
+    identity: Identity,
     documents_per_step: int = 16,
     steps: int = 2,
     rounds: int = 3,
     seed: int = 0,
     device: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
-) -> list[dict[str, Any]]:
-    """Visit every cell in every round and return all visit records, old and new.
+) -> list[Cell]:
+    """Visit every point in every round and return the cells of all visits, old and new.
 
-    `make_model(precision, layout)` gives a fresh model; `identity` names model and data (the
-    schema's model, model_fingerprint, data and data_fingerprint) and is written into each record.
-    A cell that runs out of memory is recorded as such, and the sweep goes on. `progress` hears,
-    before each visit, how many are done, of how many, and what is next.
+    `make_model(precision, layout)` gives a fresh model; `identity` names model and data. A visit
+    that runs out of memory is recorded as such, and the sweep goes on. `progress` hears, before
+    each visit, how many are done, of how many, and what is next.
     """
     import torch
 
-    for cell in cells:
-        if documents_per_step % cell.rows:
+    for point in points:
+        if documents_per_step % point.rows:
             raise ValueError(
-                f"{documents_per_step} documents per step do not divide into rows of {cell.rows}"
+                f"{documents_per_step} documents per step do not divide into rows of {point.rows}"
             )
     place = device or ("cuda" if torch.cuda.is_available() else "cpu")
     groups = step_groups(len(documents), documents_per_step, steps + 1, seed=seed)
-    settings = {"documents_per_step": documents_per_step, "seed": seed, "device_type": place}
-    done = [r for r in _known(path) if r.get("kind") == "cell"]
-    finished = {_visit_key(r) for r in done}
-    _require_same_run(path, done, identity, settings)
-    visits = [(number, cell) for number in range(rounds) for cell in cells]
+    done = records.read(path).cells() if Path(path).exists() else []
+    same = {"documents_per_step": documents_per_step, "seed": seed, "device_type": place}
+    _require_same_run(path, done, identity, same)
+    finished = {_visit_key(cell) for cell in done}
+    visits = [(number, point) for number in range(rounds) for point in points]
     models: dict[tuple[str, str], Any] = {}
-    for at, (number, cell) in enumerate(_interleaved(visits, seed), start=1):
-        base = {**dataclasses.asdict(cell), "round": number}
-        if _visit_key(base) in finished:
+    for at, (number, point) in enumerate(_interleaved(visits, seed), start=1):
+        setting = {**dataclasses.asdict(point), "round": number}
+        if tuple(setting.values()) in finished:
             continue
         if progress:
-            progress(at - 1, len(visits), f"rows {cell.rows}, {cell.layout}")
-        model = _model_for(cell, models, make_model, place)
-        measured = _visit(model, documents, groups, cell, place)
-        record = {
-            "kind": "cell",
-            "source": "sweep",
-            "status": "ok",
-            "error": None,
-            "accumulation": documents_per_step // cell.rows,
-            "data_parallel": 1,
-            **identity,
-            **settings,
-            **base,
-            **measured,
-            "environment": records.environment(),
-        }
-        records.append(path, record)
-        done.append(record)
+            progress(at - 1, len(visits), f"rows {point.rows}, {point.layout}")
+        model = _model_for(point, models, make_model, place)
+        setting |= {**same, "accumulation": documents_per_step // point.rows, "source": "sweep"}
+        setting |= {"identity": identity, "environment": _environment(model), "warmup_steps": 1}
+        cell = _visit(model, documents, groups, point, place, setting)
+        records.append(path, cell)
+        done.append(cell)
     return done
 
 
 def _visit(
-    model: Any, documents: Sequence[Any], groups: Sequence[Sequence[int]], cell: Cell, device: str
-) -> dict[str, Any]:
-    """Warm up on the first group, then time the others; nothing is left behind."""
+    model: Any,
+    documents: Sequence[Any],
+    groups: Sequence[Sequence[int]],
+    point: Point,
+    device: str,
+    setting: dict[str, Any],
+) -> Cell:
+    """Warm up on one group, then time all but the first; nothing is left behind."""
     import torch
 
     model.train()
-    set_checkpointing(model, cell.checkpointing)
+    set_checkpointing(model, point.checkpointing)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
     watch = Stopwatch(model, optimizer, device)
     try:
-        for number, group in enumerate(groups):
+        warm_up = _largest(documents, groups, point) if watch.cuda else groups[0]
+        for number, group in enumerate([warm_up, *groups[1:]]):
             if number == 1:
                 watch.start()
             with watch.input():
-                micro_batches = micro_batches_of(documents, group, cell)
-            watch.step(micro_batches, autocast=_autocast(cell.precision))
-        return watch.totals(len(groups) - 1, warmup_steps=1)
+                micro_batches = micro_batches_of(documents, group, point)
+            watch.step(micro_batches, autocast=_autocast(point.precision))
+        return watch.cell(**setting)
     except RuntimeError as error:
         if not out_of_memory(error):
             raise
-        return watch.nothing(str(error).splitlines()[0])
+        return Cell(**setting, status="out_of_memory", error=str(error).splitlines()[0])
     finally:
         watch.close()
         optimizer.zero_grad(set_to_none=True)
@@ -182,17 +176,36 @@ def _visit(
         collect_memory(device)
 
 
+def _largest(
+    documents: Sequence[Any], groups: Sequence[Sequence[int]], point: Point
+) -> Sequence[int]:
+    """The group with the largest micro-batch: after it the allocator of a GPU asks for no more."""
+
+    def slots(group: Sequence[int]) -> int:
+        return max(b["input_ids"].numel() for b in micro_batches_of(documents, group, point))
+
+    return max(groups, key=slots)
+
+
 def _model_for(
-    cell: Cell,
+    point: Point,
     models: dict[tuple[str, str], Any],
     make_model: Callable[[str, str], Any],
     device: str,
 ) -> Any:
-    kind = "packed" if cell.layout == "packed" else "padded"
-    key = cell.precision, kind
+    """The model of a point, alone on the device: peaks would count any other as its own."""
+    kind = "packed" if point.layout == "packed" else "padded"
+    key = point.precision, kind
+    for other in models.keys() - {key}:
+        models[other].to("cpu")
     if key not in models:
-        models[key] = make_model(cell.precision, kind).to(device)
-    return models[key]
+        models[key] = make_model(point.precision, kind)
+    return models[key].to(device)
+
+
+def _environment(model: Any) -> dict[str, records.Json]:
+    config = getattr(model, "config", None)
+    return records.environment(attention=getattr(config, "_attn_implementation", None))
 
 
 def _autocast(precision: str) -> Any:
@@ -202,38 +215,28 @@ def _autocast(precision: str) -> Any:
     return names.get(precision)
 
 
-def _length(documents: Sequence[Any], number: int) -> int:
-    document = documents[number]
-    return len(document["input_ids"] if isinstance(document, Mapping) else document)
-
-
-def _interleaved(visits: list[tuple[int, Cell]], seed: int) -> Iterator[tuple[int, Cell]]:
-    """Rounds one after another; the cells of each round in an order of its own."""
+def _interleaved(visits: list[tuple[int, Point]], seed: int) -> Iterator[tuple[int, Point]]:
+    """Rounds one after another; the points of each round in an order of its own."""
     for number, inside in itertools.groupby(visits, key=lambda visit: visit[0]):
         order = list(inside)
         random.Random(seed + number).shuffle(order)
         yield from order
 
 
-def _known(path: str | Path) -> list[dict[str, Any]]:
-    return list(records.read(path)) if Path(path).exists() else []
-
-
-def _visit_key(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(record[name] for name in ("rows", "layout", "checkpointing", "precision", "round"))
+def _visit_key(cell: Cell) -> tuple[object, ...]:
+    return cell.rows, cell.layout, cell.checkpointing, cell.precision, cell.round
 
 
 def _require_same_run(
-    path: str | Path,
-    done: Sequence[Mapping[str, Any]],
-    identity: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    path: str | Path, done: Sequence[Cell], identity: Identity, same: dict[str, Any]
 ) -> None:
-    for record in done:
-        for key in ("model_fingerprint", "data_fingerprint", *settings):
-            wanted = {**identity, **settings}.get(key)
-            if record.get(key) != wanted:
+    prints = ("model_fingerprint", "data_fingerprint")
+    wanted = {name: getattr(identity, name) for name in prints} | same
+    for cell in done:
+        for name, value in wanted.items():
+            known = getattr(cell.identity if name in prints else cell, name)
+            if known != value:
                 raise ValueError(
-                    f"{path}: the records to resume have {key} = {record.get(key)}, this sweep has "
-                    f"{wanted}: choose another file (--output), or the settings of that sweep"
+                    f"{path}: the records to resume have {name} = {known}, this sweep has {value}: "
+                    "choose another file (--output), or the settings of that sweep"
                 )

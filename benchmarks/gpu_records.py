@@ -56,20 +56,20 @@ def sweeps(shape, folder: Path, small: bool) -> None:
     tail = corpus.select([i for i, n in enumerate(corpus.lengths) if n > median or i % 4 == 0])
     dtype = torch.float32 if small else torch.bfloat16
     rows = [1, 2, 4] if small else [1, 2, 4, 8, 16, 32]
-    cells = sweep.grid(rows, sweep.LAYOUTS, precisions=[precision])
-    cells += sweep.grid(rows[-2:], ["padded"], [True], [precision])
+    points = sweep.grid(rows, sweep.LAYOUTS, precisions=[precision])
+    points += sweep.grid(rows[-2:], ["padded"], [True], [precision])
     for name, documents in (("stdlib", corpus), ("stdlib_long", tail)):
         sweep.run(
             documents,
             lambda precision, layout: make(shape, precision),
-            cells,
+            points,
             path=folder / f"sweep_{name}.jsonl",
-            identity={
-                "model": {"name": "qwen2-0.5b-shape" if not small else "small"},
-                "model_fingerprint": fingerprint(shape, dtype),
-                "data": name,
-                "data_fingerprint": documents.fingerprint,
-            },
+            identity=records.Identity(
+                records.Model("small" if small else "qwen2-0.5b-shape"),
+                fingerprint(shape, dtype),
+                name,
+                documents.fingerprint,
+            ),
             documents_per_step=rows[-1],
             steps=2 if small else 4,
             rounds=2 if small else 3,

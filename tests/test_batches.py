@@ -71,7 +71,7 @@ def test_one_padded_and_one_packed_batch_by_hand():
     assert one["position_ids"].tolist() == [[0, 1, 2, 0, 1, 0]]
     assert one["cu_seqlens"].tolist() == [0, 3, 5, 6] and one["cu_seqlens"].dtype == torch.int32
     assert int(one["max_length"]) == 3 and "attention_mask" not in one
-    assert int(one["real_tokens"]) == 5
+    assert one["row_tokens"].tolist() == [5]
     flat = flattened([[5, 6, 7], [8, 9]], [1, 0])
     assert flat["input_ids"].tolist() == [[8, 9, 5, 6, 7]]
     assert flat["cu_seqlens"].tolist() == [0, 2, 5]

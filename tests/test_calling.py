@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from batchlab.batches import flattened, packed, padded
-from batchlab.loop._forward import IGNORE, logits_of, prepare, summed_loss
+from batchlab.loop import IGNORE
+from batchlab.loop._forward import logits_of, prepare, summed_loss
 from tests.test_batches import DOCUMENTS, ROW_LENGTH, ROWS, tiny
 
 

@@ -8,8 +8,7 @@ from matplotlib.colors import to_rgb
 
 from batchlab import doctor, plots, units
 from batchlab.plots import _canvas as canvas
-from tests.test_doctor import full, sweep, with_side
-from tests.test_stepcost import cell
+from tests.planted import cell, change, full, sweep, with_side
 
 STACK = {
     1: {"parameters": 4 * units.MIB, "activations": 2 * units.MIB},
@@ -133,7 +132,7 @@ def test_the_waterfall_falls_from_the_measured_step_to_useful_compute():
 def test_what_is_not_explained_is_shown_in_either_direction():
     for seconds, sign in ((1.02, "−"), (0.98, "+")):
         cells = [with_side(one, **SIDE) for one in sweep(full)]
-        cells[-1] = cells[-1] | {"seconds": cells[-1]["seconds"] * seconds}
+        cells[-1] = change(cells[-1], seconds=cells[-1].seconds * seconds)
         found = doctor.diagnose(cells)
         figure = plots.lost_time(found)
         (axes,) = figure.axes

@@ -13,7 +13,9 @@ from batchlab import doctor, packing, padding, records
 from batchlab import lengths as ln
 from batchlab.cli import VERBS, main
 from batchlab.cli import _measuring as measuring
+from batchlab.counts import Counts
 from batchlab.doctor import prices as stepcost
+from batchlab.records import Cell
 
 
 def run(capsys, *arguments):
@@ -228,7 +230,7 @@ def test_memory_is_predicted_for_a_config_and_a_bad_one_is_named(capsys, tmp_pat
     found = as_json(capsys, "memory", "--rows", 1, 2, "--length", 64)
     one, two = found["rows"]
     assert two["activations"] > 1.5 * one["activations"]
-    assert one["peak_bytes"] == sum(
+    assert one.peak_bytes == sum(
         one[kind] for kind in one if kind not in ("rows", "peak_bytes", "phase")
     )
     (tmp_path / "config.json").write_text('{"model_type": "tetris"}')
@@ -257,11 +259,10 @@ def planted(setting, cells, path, documents, device):
     for cell in cells:
         micro, slots = documents // cell.rows, 100 * documents
         seconds = 0.020 * micro + 20e-6 * slots
-        yield {
-            **dataclasses.asdict(cell), "kind": "cell", "status": "ok", "steps": 2,
-            "micro_batches": 2 * micro, "real_tokens": 2 * slots, "slots": 2 * slots,
-            "real_pairs": 200 * slots, "slot_pairs": 200 * slots, "seconds": 2 * seconds,
-        }  # fmt: skip
+        yield Cell(
+            **dataclasses.asdict(cell), steps=2, micro_batches=2 * micro, seconds=2 * seconds,
+            counts=Counts(2 * documents, 2 * slots, 2 * slots, None, 200 * slots, 200 * slots),
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("rows", [(1, 2, 4), (1, 4, 16)])
@@ -281,8 +282,8 @@ def test_the_readme_shows_what_the_doctor_says_of_the_committed_record(capsys):
     code, out, _ = run(capsys, "doctor", "cpu_sweep")
     readme = (Path(__file__).parent.parent / "README.md").read_text()
     assert code == 0 and f"`batchlab doctor cpu_sweep` says:\n\n```text\n{out}```" in readme
-    cells = stepcost.merge(records.read("cpu_sweep"))
-    rates = {(c["layout"], c["rows"]): doctor.useful_rate(c) for c in cells}
+    cells = stepcost.merge(records.read("cpu_sweep").cells())
+    rates = {(c.layout, c.rows): doctor.useful_rate(c) for c in cells}
     gain = rates["packed", 16] / rates["padded", 16] - 1
     assert f"their gain is {100 * gain:.0f} %" in readme
 
@@ -313,8 +314,8 @@ def test_fit_tries_what_it_predicts_and_remembers_its_tries(capsys, tmp_path):
     found = as_json(capsys, *asked, "--budget", 0.02)
     assert found["rows"] >= 1 and found["refused_rows"] == found["rows"] + 1
     for one in found["tries"]:
-        assert one["fits"] == (one["peak_bytes"] <= found["budget_bytes"])
-        assert one["predicted_bytes"] == pytest.approx(one["peak_bytes"], rel=0.03)
+        assert one["fits"] == (one.peak_bytes <= found["budget_bytes"])
+        assert one["predicted_bytes"] == pytest.approx(one.peak_bytes, rel=0.03)
     code, out, _ = run(capsys, *asked, "--budget", 0.02)
     assert code == 0 and "of 8 documents" in out and f"; {found['refused_rows']} do not." in out
     code, _, err = run(capsys, *asked, "--budget", 0.02, "--checkpointing")

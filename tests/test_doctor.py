@@ -3,21 +3,19 @@
 import pytest
 
 from batchlab import doctor
-from batchlab.doctor._diagnosis import SAME
-from tests.test_stepcost import FIXED, PAIR, SLOT, cell
-
-
-def with_side(one, **seconds_per_step):
-    """The same cell, made longer by measured side parts."""
-    more = sum(seconds_per_step.values())
-    one = dict(one)
-    one["step_seconds"] = [s + more for s in one["step_seconds"]]
-    one["seconds"] = one["seconds"] + more * one["steps"]
-    return one | {name: s * one["steps"] for name, s in seconds_per_step.items()}
-
-
-def sweep(make=cell, **options):
-    return [make(rows, fixed=0.001, **options) for rows in (1, 2, 4, 8)]
+from tests.planted import (
+    FIXED,
+    PAIR,
+    SLOT,
+    at_speed,
+    cell,
+    change,
+    ended,
+    full,
+    outlier,
+    sweep,
+    with_side,
+)  # fmt: skip
 
 
 def names(diagnosis):
@@ -33,7 +31,6 @@ def total(parts):
     [
         ("input_seconds", "input"),
         ("host_seconds", "host"),
-        ("allocator_seconds", "memory"),
         ("communication_seconds", "communication"),
         ("optimizer_seconds", "optimizer"),
     ],
@@ -45,33 +42,18 @@ def test_a_planted_side_part_is_found_and_nothing_else(side, cause):
     assert found.causes[0].seconds == pytest.approx(0.4)
 
 
-def full(rows, **options):
-    """A cell whose rectangles hold no padding."""
-    one = cell(rows, **options)
-    return one | {"real_tokens": one["slots"], "real_pairs": one["slot_pairs"]}
-
-
-def outlier(rows, **options):
-    one = cell(rows, **options)
-    share = 1 / rows  # one long document a batch: the others' rows are nearly empty
-    return one | {
-        "real_tokens": int(one["slots"] * share),
-        "real_pairs": int(one["slot_pairs"] * share),
-    }
-
-
 def test_a_long_outlier_is_padding():
     found = doctor.diagnose(sweep(outlier))
     assert names(found) == ["padding"]
     assert found.causes[0].change == {"layout": "packed"}
     one = outlier(8, fixed=0.001)
-    left = 0.001 * 2 + (SLOT * one["real_tokens"] + PAIR * one["real_pairs"]) / one["steps"]
+    left = 0.001 * 2 + (SLOT * one.real_tokens + PAIR * one.real_pairs) / one.steps
     assert found.causes[0].gain == pytest.approx(found.step_seconds / left - 1, rel=1e-3)
 
 
 def test_checkpointing_on_is_recomputation():
     cells = sweep(full) + sweep(full, checkpointing=True)
-    found = doctor.diagnose([one for one in cells if one["rows"] < 8 or one["checkpointing"]])
+    found = doctor.diagnose([one for one in cells if one.rows < 8 or one.checkpointing])
     assert [c.name for c in found.causes if c.gain > 0] == ["recomputation"]
     assert found.causes[0].gain == pytest.approx(1 / 3, abs=0.03)
     assert found.causes[0].change == {"checkpointing": False}
@@ -93,8 +75,12 @@ def test_a_saturated_run_is_told_that_more_rows_cannot_help():
 
 def test_allocator_retries_are_memory_pressure():
     cells = sweep(full)
-    cells[-1] = with_side(cells[-1], allocator_seconds=0.3) | {"allocator_retries": 12}
-    assert names(doctor.diagnose(cells))[0] == "memory"
+    cells[-1] = change(cells[-1], allocator_retries=12)
+    diagnosis = doctor.diagnose(cells)
+    (memory,) = (cause for cause in diagnosis.causes if cause.name == "memory")
+    assert (memory.gain, memory.change) == (0.0, {"rows": 4}), "what they cost, no record shows"
+    cells[-1] = change(cells[-1], allocator_retries=0)
+    assert "memory" not in names(doctor.diagnose(cells))
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02])
@@ -108,25 +94,17 @@ def test_a_planted_step_is_split_as_it_was_made():
     found = doctor.diagnose([cell(rows) for rows in (1, 2, 4, 8)])
     one = cell(8)
     parts = {part.name: part.seconds for part in found.parts}
-    steps = one["steps"]
+    steps = one.steps
     assert parts["fixed cost"] == pytest.approx(FIXED * 2, rel=1e-4)
-    assert parts["useful: real tokens"] == pytest.approx(
-        SLOT * one["real_tokens"] / steps, rel=1e-4
-    )
-    pads = one["slot_pairs"] - one["real_pairs"]
+    assert parts["useful: real tokens"] == pytest.approx(SLOT * one.real_tokens / steps, rel=1e-4)
+    pads = one.slot_pairs - one.real_pairs
     assert parts["padding: attention"] == pytest.approx(PAIR * pads / steps, rel=1e-4)
-
-
-def slower(one, share):
-    """The same cell on a machine that was slower while it ran."""
-    longer = [s * (1 + share) for s in one["step_seconds"]]
-    return one | {"step_seconds": longer, "seconds": one["seconds"] * (1 + share)}
 
 
 def test_a_cell_that_ran_slower_than_its_prices_gains_by_the_same_share():
     *others, last = sweep()
     quiet = doctor.diagnose([*others, last])
-    busy = doctor.diagnose([*others, slower(last, 0.15)])
+    busy = doctor.diagnose([*others, at_speed(last, 1.15)])
     assert names(busy) == names(quiet)
     assert busy.unexplained_seconds > 0.05 * busy.step_seconds
     assert busy.causes[0].gain == pytest.approx(quiet.causes[0].gain, rel=0.02)  # prices move a bit
@@ -137,24 +115,28 @@ def test_a_cell_that_ran_slower_than_its_prices_gains_by_the_same_share():
 
 def test_a_large_rest_has_a_reason_of_its_own_and_stays():
     *others, last = sweep(outlier)
-    busy = doctor.diagnose([*others, slower(last, 1.0)])
+    busy = doctor.diagnose([*others, at_speed(last, 2.0)])
     padding = total(part for part in busy.parts if part.cause == "padding")
     assert names(busy) == ["padding"]
     assert busy.causes[0].seconds == pytest.approx(1.25 * padding)
 
 
-@pytest.mark.parametrize("key", [*SAME, "device"])
+@pytest.mark.parametrize(
+    "key", ["model_fingerprint", "data_fingerprint", "precision", "data_parallel", "device"]
+)
 def test_records_of_different_runs_are_refused(key):
     cells = sweep()
-    other = {"environment": {"device": "cpu", "processor": "other"}} if key == "device" else {}
-    cells[0] = cells[0] | (other or {key: "other"})
-    with pytest.raises(ValueError, match=rf"differ in {key} \(.*other"):
+    new = {
+        "device": {"environment": {"device": "cpu", "processor": "other"}},
+        "data_parallel": {"data_parallel": 9},
+    }
+    cells[0] = change(cells[0], **new.get(key, {key: "other"}))
+    with pytest.raises(ValueError, match=rf"differ in {key} \(.*(other|9)"):
         doctor.diagnose(cells)
 
 
 def test_a_cell_that_ran_out_of_memory_is_left_out():
-    lost = cell(16, fixed=0.001) | {"status": "out_of_memory", "seconds": 0.0, "step_seconds": []}
-    assert doctor.diagnose([*sweep(), lost]).subject["rows"] == 8
+    assert doctor.diagnose([*sweep(), ended(16)]).subject.rows == 8
 
 
 def test_unknown_rows_and_empty_records_are_refused():

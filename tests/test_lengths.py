@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from batchlab import lengths
+from batchlab import batches, lengths
 
 
 def test_every_format_gives_the_same_lengths(tmp_path):
@@ -149,3 +149,26 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path):
     assert "cannot be read" in unreadable(tmp_path / "folder.jsonl")
     for suffix in ("npy", "txt", "json", "jsonl"):
         assert "no such file" in unreadable(tmp_path / f"missing.{suffix}")
+
+
+@pytest.mark.parametrize("document", [[5, 6, 7], (5, 6, 7), np.arange(3), {"input_ids": [5, 6, 7]}])
+def test_a_document_is_as_long_as_its_token_ids(document):
+    assert lengths.of(document) == 3
+    if isinstance(document, dict):
+        assert len(document) == 1, "the mistake: the fields of a mapping"
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ("five", "a document is a list of token ids, got 'five': tokenize it first"),
+        ({"input_ids": "five"}, "got 'five': tokenize it first"),
+        ({"text": "five"}, "a document has no field input_ids; its fields are text"),
+        (5, "a document is a list of token ids, got 5"),
+    ],
+)
+def test_a_text_is_no_document_yet(document, message):
+    with pytest.raises(ValueError, match=message):
+        lengths.of(document)
+    with pytest.raises(ValueError, match=message):
+        batches.padded([document], [0])

@@ -91,7 +91,7 @@ def test_a_report_counts_padding_and_unused_tails_as_waste():
 
 def plain(batch):
     """What a model without attention needs of a packed micro-batch."""
-    return {name: batch[name] for name in ("input_ids", "labels", "real_tokens")}
+    return {name: batch[name] for name in ("input_ids", "labels", "row_tokens")}
 
 
 def test_the_gradient_is_that_of_the_mean_over_all_targets(batch):

@@ -3,7 +3,7 @@
 import pytest
 
 from batchlab import memory, units
-from batchlab.memory import STATES, ModelShape, estimate, largest_rows
+from batchlab.memory import STATES, ModelShape, estimate, rows_that_fit
 from batchlab.memory._formula import layer_bytes_per_token
 from batchlab.plan import Plan
 from tests.test_batches import tiny
@@ -96,10 +96,10 @@ def test_adapters_train_a_share():
 
 
 @pytest.mark.parametrize("checkpointing", ["none", "full"])
-def test_the_largest_rows_fit_and_one_more_does_not(checkpointing):
+def test_the_rows_that_fit_and_one_more_does_not(checkpointing):
     how = {"states": "bf16", "checkpointing": checkpointing}
     budget = 40 * units.GIB
-    rows = largest_rows(QWEN_05B, budget, length=2048, **how)
+    rows = rows_that_fit(QWEN_05B, budget, length=2048, **how)
     assert estimate(QWEN_05B, Plan(rows, 1, 1, 2048), **how).total_bytes <= budget
     assert estimate(QWEN_05B, Plan(rows + 1, 1, 1, 2048), **how).total_bytes > budget
 
@@ -107,8 +107,8 @@ def test_the_largest_rows_fit_and_one_more_does_not(checkpointing):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: largest_rows(LLAMA_8B, 80 * 10**9, length=1), "the states alone need 45.16 GiB"),
-        (lambda: largest_rows(QWEN_05B, 9 * 10**9, length=8192), "the states and one row need"),
+        (lambda: rows_that_fit(LLAMA_8B, 80 * 10**9, length=1), "the states alone need 45.16 GiB"),
+        (lambda: rows_that_fit(QWEN_05B, 9 * 10**9, length=8192), "the states and one row need"),
         (lambda: estimate(QWEN_05B, Plan(1, 1, 1, 1), states="fp8"), "unknown states 'fp8'"),
         (lambda: estimate(QWEN_05B, Plan(1, 1, 1, 1), checkpointing="some"), "got 'some'"),
         (lambda: estimate(QWEN_05B, Plan(1, 1, 1, 1), zero_stage=4), "0 to 3, got 4"),

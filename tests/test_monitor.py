@@ -43,9 +43,9 @@ def test_a_loop_of_your_own_is_recorded_with_two_lines(tmp_path):
     assert all(0 < record["optimizer_seconds"] < record["seconds"] for record in found)
     assert not small._forward_pre_hooks, "nothing is left on the model"
     assert not any("Pauses" in str(one) for one in gc.callbacks), "nor on the collector"
-    merged = stepcost.merge(found)
+    merged = stepcost.merge(found.cells())
     assert stepcost.fit(merged).steps == 11
-    assert doctor.diagnose(merged).subject["rows"] == 4
+    assert doctor.diagnose(merged).subject.rows == 4
 
 
 def test_a_slow_loader_is_what_the_doctor_finds(tmp_path):
@@ -60,7 +60,7 @@ def test_a_slow_loader_is_what_the_doctor_finds(tmp_path):
         for batch in watch(slow()):
             small(**batch).loss.backward()
             optimizer.step()
-    found = doctor.diagnose(stepcost.merge(records.read(watch.path)))
+    found = doctor.diagnose(stepcost.merge(records.read(watch.path).cells()))
     assert found.causes[0].name == "input"
     assert found.causes[0].seconds == pytest.approx(0.05, rel=0.2)  # sleep may oversleep a little
 
@@ -89,7 +89,7 @@ def recorded(path, work, steps=9, loader=None):
             small(**batch).loss.backward()
             optimizer.step()
             work(watch, number)
-    return doctor.diagnose(stepcost.merge(records.read(path)))
+    return doctor.diagnose(stepcost.merge(records.read(path).cells()))
 
 
 def test_a_loop_that_shows_no_token_ids_is_told_so_at_its_end(tmp_path):
@@ -184,8 +184,9 @@ def test_precision_is_that_of_the_forward_pass(tmp_path):
                 with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
                     small(**batch).loss.backward()
                 optimizer.step()
-    assert [one["precision"] for one in records.read(path)] == ["float32", "autocast-bfloat16"]
-    assert {one["precision"] for one in train(tmp_path / "b.jsonl", bf16=True)} == {
+    precisions = [one.precision for one in records.read(path).cells()]
+    assert precisions == ["float32", "autocast-bfloat16"]
+    assert {one.precision for one in train(tmp_path / "b.jsonl", bf16=True).cells()} == {
         "autocast-bfloat16"
     }
 
@@ -230,7 +231,7 @@ def test_a_transformers_trainer_is_recorded_with_one_callback(tmp_path):
     assert {(record["rows"], record["accumulation"]) for record in found} == {(2, 2)}
     assert all(record["real_tokens"] <= record["slots"] for record in found)
     assert all(0 < record["optimizer_seconds"] < record["seconds"] for record in found)
-    assert doctor.diagnose(stepcost.merge(found)).subject["rows"] == 2
+    assert doctor.diagnose(stepcost.merge(found.cells())).subject.rows == 2
 
 
 def test_evaluation_of_a_trainer_is_not_blamed_on_the_input(tmp_path, monkeypatch):

@@ -124,7 +124,7 @@ def test_the_overview_compares_the_same_documents_and_its_bars_are_their_slots()
 def test_the_readme_says_in_words_what_its_figure_shows():
     readme = (Path(__file__).parent.parent / "README.md").read_text()
     assert f'alt="{plots.overview(ln.embedded()).batchlab_alt}"' in readme
-    cells = throughput.summarize(records.read("cpu_sweep"))
+    cells = throughput.summarize(records.read("cpu_sweep").cells())
     by_rows = figures.make("throughput", figures.Material(cells, []))
     assert f'alt="{by_rows.batchlab_alt}"' in readme
 

@@ -4,7 +4,7 @@ import pytest
 
 from batchlab import doctor, report
 from batchlab.padding import Padding
-from tests.test_doctor import full, sweep
+from tests.planted import change, full, sweep
 
 
 def test_numbers_stand_right_and_words_left():
@@ -46,7 +46,7 @@ def test_a_diagnosis_shows_every_part_and_the_measured_total():
 
 def test_a_diagnosis_that_explains_little_says_so():
     cells = sweep(full)
-    paused = cells[-1]["seconds"] * 3  # a machine that stood still, and nobody measured it
-    cells[-1] = cells[-1] | {"seconds": paused}
+    paused = cells[-1].seconds * 3  # a machine that stood still, and nobody measured it
+    cells[-1] = change(cells[-1], seconds=paused)
     text = report.diagnosis_text(doctor.diagnose(cells))
     assert "of this step is unexplained" in text

@@ -9,8 +9,7 @@ from batchlab import cli, doctor, plots, records
 from batchlab.cli import report as verb
 from batchlab.doctor import throughput
 from batchlab.report import figures
-from tests.test_stepcost import cell
-from tests.test_throughput import at_speed, ended, visits
+from tests.planted import at_speed, cell, change, ended, visits
 
 
 def run(capsys, *words):
@@ -79,7 +78,7 @@ def test_a_torn_last_line_is_reported_and_never_fatal(capsys, write):
 
 
 def test_measured_peaks_stand_in_the_table_and_missing_ones_are_said(capsys, write):
-    path = write([one | {"peak_bytes": 3 * 2**29} for one in visits()])
+    path = write([change(one, peak_bytes=3 * 2**29) for one in visits()])
     assert "1.50 GiB" in run(capsys, path)[1]
     assert "counts no peak of memory; `batchlab memory --model NAME`" in run(
         capsys, write(visits(), "b.jsonl")
@@ -95,7 +94,7 @@ def test_predicted_and_measured_peaks_are_tabled_with_their_error(capsys, write)
 
 def test_records_that_cannot_be_compared_are_refused_across_files_too(capsys, write):
     one = write(visits(1))
-    other = write([cell(2) | {"model_fingerprint": "x"}], "other.jsonl")
+    other = write([cell(2, model_fingerprint="x")], "other.jsonl")
     code, out, err = run(capsys, one, other)
     assert (code, out) == (1, "") and "the records differ in model_fingerprint (m, x)" in err
     assert err.count("\n") == 1
@@ -148,7 +147,7 @@ def test_the_memory_figure_shows_the_length_with_the_most_rows():
 
 
 def test_the_memory_of_the_cells_is_drawn_as_measured_where_nothing_is_predicted():
-    found = throughput.summarize([one | {"peak_bytes": 2**20} for one in visits(1)])
+    found = throughput.summarize([change(one, peak_bytes=2**20) for one in visits(1)])
     figure = figures.MAKERS["memory"](figures.Material(found, []))
     assert "1.00 MiB at 8 rows (measured peak 1.00 MiB)" in figure.batchlab_alt
     with pytest.raises(ValueError, match="no record holds a peak"):

@@ -26,6 +26,7 @@ HOUSE = Path(batchlab.__file__).parent
 ROOMS = {
     "": "||",
     "units": "||",
+    "counts": "|| torch",  # what a micro-batch holds; a record of it needs no torch
     # paper: numpy at most
     "reading": "||",
     "lengths": "reading units | numpy |",
@@ -42,9 +43,12 @@ ROOMS = {
     "memory": "memory._formula ||",
     "roofline._formula": "memory units ||",
     "roofline": "roofline._formula ||",
-    "records._file": "reading ||",
-    "records": "records._file ||",
-    "data._corpus": "| numpy | datasets tokenizers",
+    "records._cell": "counts ||",
+    "records._environment": "records._cell ||",
+    "records._schema": "counts records._cell ||",
+    "records._file": "reading records._cell records._schema ||",
+    "records": "records._cell records._environment records._file records._schema ||",
+    "data._corpus": "counts | numpy | datasets tokenizers",
     "data._tokens": "data._corpus | numpy | transformers",
     "data._columns": "data._corpus reading | numpy |",
     "data._files": "reading || pyarrow",
@@ -56,13 +60,13 @@ ROOMS = {
     "model": "|| torch transformers",
     "timing": "|| torch",
     "attention._backends": "| torch | flash_attn",
-    "attention._varlen": "attention._backends model | torch | transformers",
+    "attention._varlen": "attention._backends counts model | torch | transformers",
     "attention": "attention._varlen ||",
-    "batches": "| numpy torch |",
-    "loader": "batches packing | torch |",
-    "loop._forward": "model | torch |",
+    "batches": "counts lengths | numpy torch |",
+    "loader": "batches counts lengths packing | torch |",
+    "loop._forward": "counts model | torch |",
     "loop._gradients": "| torch |",
-    "loop._step": "loop._forward loop._gradients | torch |",
+    "loop._step": "counts loop._forward loop._gradients | torch |",
     "loop": "loop._step ||",
     "roofline.device": "records roofline._formula timing units | torch |",
     "memory.limits": "| torch |",
@@ -74,11 +78,11 @@ ROOMS = {
     "transformers",
     "memory._forecast": "memory.trace ||",
     "memory._rehearsal": "loop memory._counter memory.limits memory.trace | torch |",
-    "memory.fit": "batches memory._counter memory._forecast memory._journal memory._rehearsal "
-    "model plan units | torch |",
-    "stopwatch": "loop model timing | torch |",
-    "sweep": "batches memory.limits model records stopwatch | numpy | torch",
-    "monitor._recorder": "model records timing | torch |",
+    "memory.fit": "batches lengths memory._counter memory._forecast memory._journal "
+    "memory._rehearsal model plan units | torch |",
+    "stopwatch": "counts loop model records timing | torch |",
+    "sweep": "batches counts lengths memory.limits model records stopwatch | numpy | torch",
+    "monitor._recorder": "counts model records timing | torch |",
     "monitor._watch": "monitor._recorder | torch | transformers",
     "monitor": "monitor._watch ||",
     # evidence: no torch once it is measured
@@ -107,7 +111,8 @@ ROOMS = {
     "cli._progress": "|| tqdm",
     "cli.options": "packing records units || torch",
     "cli._source": "~data lengths ~model | numpy |",
-    "cli._measuring": "~attention cli._progress cli._source cli.options ~data ~model ~sweep ||",
+    "cli._measuring": "~attention cli._progress cli._source cli.options ~data ~model records "
+    "~sweep ||",
     "cli.doctor": "cli._answer cli._measuring cli.options doctor doctor.prices ~plots records "
     "report ~sweep ||",
     "cli.fit": "cli._answer cli._progress cli._source cli.options ~data ~memory.fit ~model report "
@@ -119,7 +124,8 @@ ROOMS = {
     "cli.plan": "cli._answer cli._source cli.options packing padding plan report units | numpy |",
     "cli.report": "cli._answer cli._measuring cli.options data doctor.throughput records report "
     "report.figures ~sweep units ||",
-    "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput report ~sweep ||",
+    "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput records report "
+    "~sweep ||",
     "cli._main": "cli._answer cli.options ~plots ||",  # a verb is imported when it is asked for
     "cli": "cli._main ||",
     "__main__": "cli ||",

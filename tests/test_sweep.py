@@ -1,22 +1,17 @@
 """A sweep does the same useful work in every cell, survives a kill, and repeats nothing."""
 
-import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from batchlab import attention, model, stopwatch, sweep
+from batchlab import attention, counts, model, records, stopwatch, sweep
 from batchlab.doctor import prices as stepcost
 
 DOCUMENTS = [[1 + (i + j) % 30 for j in range(5 + 7 * i % 40)] for i in range(64)]
-IDENTITY = {
-    "model": {"name": "tiny"},
-    "model_fingerprint": "m",
-    "data": "made",
-    "data_fingerprint": "d",
-}
+IDENTITY = records.Identity(records.Model("tiny"), "m", "made", "d")
 
 
 def make_model(precision, layout):
@@ -25,29 +20,29 @@ def make_model(precision, layout):
 
 
 def run(path, cells=None, **options):
-    cells = cells or [*sweep.grid([2, 4, 8], ["padded"]), sweep.Cell(4, "packed")]
+    cells = cells or [*sweep.grid([2, 4, 8], ["padded"]), sweep.Point(4, "packed")]
     settings = {"documents_per_step": 8, "steps": 2, "rounds": 2} | options
     return sweep.run(DOCUMENTS, make_model, cells, path=path, identity=IDENTITY, **settings)
 
 
 def test_every_cell_does_the_same_useful_work(tmp_path):
     merged = stepcost.merge(run(tmp_path / "s.jsonl"))
-    assert len(merged) == 4 and {cell["steps"] for cell in merged} == {4}
-    assert len({cell["real_tokens"] for cell in merged}) == 1
-    assert len({cell["target_tokens"] for cell in merged}) == 1
-    by = {(cell["rows"], cell["layout"]): cell for cell in merged}
-    assert by[8, "padded"]["slots"] > by[2, "padded"]["slots"] > by[4, "packed"]["slots"]
-    assert by[4, "packed"]["slots"] == by[4, "packed"]["real_tokens"]
-    assert by[4, "packed"]["slot_pairs"] == by[4, "packed"]["real_pairs"]
+    assert len(merged) == 4 and {cell.steps for cell in merged} == {4}
+    assert len({cell.real_tokens for cell in merged}) == 1
+    assert len({cell.counts.target_tokens for cell in merged}) == 1
+    by = {(cell.rows, cell.layout): cell for cell in merged}
+    assert by[8, "padded"].slots > by[2, "padded"].slots > by[4, "packed"].slots
+    assert by[4, "packed"].slots == by[4, "packed"].real_tokens
+    assert by[4, "packed"].slot_pairs == by[4, "packed"].real_pairs
     for cell in merged:
-        assert sum(cell["step_seconds"]) == pytest.approx(cell["seconds"])
-        assert 0 < cell["optimizer_seconds"] < cell["seconds"]
-        assert cell["micro_batches"] == 4 * 8 / cell["rows"]
+        assert sum(cell.step_seconds) == pytest.approx(cell.seconds)
+        assert 0 < cell.parts.optimizer_seconds < cell.seconds
+        assert cell.micro_batches == 4 * 8 / cell.rows
 
 
 def test_sorting_inside_the_step_pads_less_with_the_same_documents():
     padded, bucketed = (
-        sweep.micro_batches_of(DOCUMENTS, range(16), sweep.Cell(4, layout))
+        sweep.micro_batches_of(DOCUMENTS, range(16), sweep.Point(4, layout))
         for layout in ("padded", "bucketed")
     )
     assert sum(b["input_ids"].numel() for b in bucketed) < sum(
@@ -58,14 +53,12 @@ def test_sorting_inside_the_step_pads_less_with_the_same_documents():
 
 def test_counts_of_a_micro_batch_by_hand():
     padded, packed = (
-        sweep.micro_batches_of([[1] * 5, [1] * 3], [0, 1], sweep.Cell(2, layout))[0]
+        sweep.micro_batches_of([[1] * 5, [1] * 3], [0, 1], sweep.Point(2, layout))[0]
         for layout in ("padded", "packed")
     )
-    one = stopwatch.count(padded, varlen=False)
-    assert (one["slots"], one["real_tokens"], one["target_tokens"]) == (10, 8, 6)
-    assert (one["slot_pairs"], one["real_pairs"]) == (50, 34)
-    assert stopwatch.count(packed, varlen=True)["slot_pairs"] == 34
-    assert stopwatch.count(packed, varlen=False)["slot_pairs"] == 64, "a mask computes them all"
+    assert counts.of(padded) == counts.Counts(2, 8, 10, 6, 34, 50)
+    assert counts.of(packed, varlen=True).slot_pairs == 34
+    assert counts.of(packed).slot_pairs == 64, "a mask computes them all"
 
 
 def test_a_second_run_repeats_nothing_and_other_data_is_refused(tmp_path):
@@ -75,8 +68,8 @@ def test_a_second_run_repeats_nothing_and_other_data_is_refused(tmp_path):
     assert run(path) == first and path.stat().st_size == size
     with pytest.raises(ValueError, match="data_fingerprint = d, this sweep has other"):
         sweep.run(
-            DOCUMENTS, make_model, [sweep.Cell(2)], path=path,
-            identity=IDENTITY | {"data_fingerprint": "other"}, documents_per_step=8,
+            DOCUMENTS, make_model, [sweep.Point(2)], path=path,
+            identity=replace(IDENTITY, data_fingerprint="other"), documents_per_step=8,
         )  # fmt: skip
 
 
@@ -93,7 +86,7 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     root = Path(__file__).parent.parent
     killed = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True)
     assert killed.returncode == -9, killed.stderr
-    before = [json.loads(line) for line in path.read_text().splitlines()]
+    before = records.read(path).cells()
     assert len(before) == 3
     visited = []
     after = run(path, progress=lambda *said: visited.append(said))
@@ -111,7 +104,7 @@ def test_a_cell_that_runs_out_of_memory_is_recorded_and_the_sweep_goes_on(tmp_pa
 
     monkeypatch.setattr(stopwatch.loop, "train_step", small_device)
     merged = stepcost.merge(run(tmp_path / "s.jsonl", sweep.grid([2, 4, 8])))
-    status = {cell["rows"]: cell["status"] for cell in merged}
+    status = {cell.rows: cell.status for cell in merged}
     assert status == {2: "ok", 4: "ok", 8: "out_of_memory"}
     monkeypatch.setattr(
         stopwatch.loop, "train_step", lambda *a, **k: (_ for _ in ()).throw(RuntimeError("a bug"))
@@ -123,11 +116,11 @@ def test_a_cell_that_runs_out_of_memory_is_recorded_and_the_sweep_goes_on(tmp_pa
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sweep.Cell(0), "rows must be at least 1, got 0"),
-        (lambda: sweep.Cell(2, "round"), "unknown layout 'round'"),
-        (lambda: sweep.Cell(2, precision="int3"), "unknown precision 'int3'"),
+        (lambda: sweep.Point(0), "rows must be at least 1, got 0"),
+        (lambda: sweep.Point(2, "round"), "unknown layout 'round'"),
+        (lambda: sweep.Point(2, precision="int3"), "unknown precision 'int3'"),
         (lambda: sweep.step_groups(10, 8, 2), "2 steps of 8 documents need 16, the data has 10"),
-        (lambda: run("unused.jsonl", [sweep.Cell(3)]), "8 documents per step do not divide"),
+        (lambda: run("unused.jsonl", [sweep.Point(3)]), "8 documents per step do not divide"),
     ],
 )
 def test_bad_settings_are_refused(call, message):

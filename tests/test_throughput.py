@@ -5,36 +5,12 @@ import pytest
 from batchlab import doctor, roofline
 from batchlab.doctor import prices as stepcost
 from batchlab.doctor import throughput
-from tests.test_stepcost import FIXED, PAIR, SLOT, cell
-
-ROWS = (1, 2, 4, 8)
-
-
-def visits(rounds=2, **options):
-    """Each cell twice: the second round is a tenth slower."""
-    slower = [1 + 0.1 * n for n in range(rounds)]
-    return [at_speed(cell(rows, **options), factor) for factor in slower for rows in ROWS]
-
-
-def at_speed(one, factor):
-    return one | {
-        "seconds": one["seconds"] * factor,
-        "step_seconds": [seconds * factor for seconds in one["step_seconds"]],
-    }
-
-
-def ended(rows, **more):
-    return {
-        "kind": "cell", "status": "out_of_memory", "rows": rows, "layout": "padded", "steps": 0,
-        "accumulation": 16 // rows,
-        "checkpointing": False, "precision": "float32", "model_fingerprint": "m", "seconds": 0.0,
-        "data_fingerprint": "d", "data_parallel": 1, **more,
-    }  # fmt: skip
+from tests.planted import FIXED, PAIR, ROWS, SLOT, at_speed, cell, change, ended, visits, with_side
 
 
 def test_the_rate_of_a_line_is_all_tokens_over_all_seconds():
     found = throughput.summarize(visits())
-    assert [line.cell["rows"] for line in found.lines] == list(ROWS)
+    assert [line.cell.rows for line in found.lines] == list(ROWS)
     line = found.lines[0]
     once = doctor.useful_rate(cell(1))
     assert line.rate == pytest.approx(once * 2 / 2.1)
@@ -47,10 +23,9 @@ def test_the_rate_of_a_line_is_all_tokens_over_all_seconds():
 def test_the_knee_is_where_planted_prices_put_it():
     found = throughput.summarize(visits(1))
     cells = [line.cell for line in found.lines]
-    documents = sum(one["documents"] for one in cells)
+    documents = sum(one.documents for one in cells)
     row = (
-        SLOT * sum(one["real_tokens"] for one in cells)
-        + PAIR * sum(one["real_pairs"] for one in cells)
+        SLOT * sum(one.real_tokens for one in cells) + PAIR * sum(one.real_pairs for one in cells)
     ) / documents
     assert found.row_seconds == pytest.approx(row, rel=1e-5)
     assert found.knee_rows == pytest.approx(9 * FIXED / row, rel=1e-4)
@@ -64,24 +39,19 @@ def test_the_knee_is_where_planted_prices_put_it():
 def test_the_optimizer_belongs_to_the_step_and_moves_the_knee():
     """The mistake beside the law: a knee of forward and backward alone comes too late."""
     plain = throughput.summarize(visits(1))
-    slow = []
-    for one in visits(1):
-        more = 0.2 * one["steps"]
-        each = [seconds + 0.2 for seconds in one["step_seconds"]]
-        slow.append(one | {"seconds": one["seconds"] + more, "step_seconds": each,
-                           "optimizer_seconds": more})  # fmt: skip
+    slow = [with_side(one, optimizer_seconds=0.2) for one in visits(1)]
     found = throughput.summarize(slow)
     assert found.row_seconds == pytest.approx(plain.row_seconds + 0.2 / 16, rel=1e-4)
     assert found.knee_rows < plain.knee_rows
 
 
 def test_a_cell_is_predicted_from_the_others_and_not_from_itself():
-    records = visits(1)
-    odd = records[2]  # three times slower than its price
-    records[2] = at_speed(odd, 3)
-    third = throughput.summarize(records).predictions[2]
-    assert third.predicted_seconds == pytest.approx(odd["seconds"] / 6, rel=1e-4)
-    assert third.measured_seconds == pytest.approx(3 * odd["seconds"] / 6)
+    measured = visits(1)
+    odd = measured[2]  # three times slower than its price
+    measured[2] = at_speed(odd, 3)
+    third = throughput.summarize(measured).predictions[2]
+    assert third.predicted_seconds == pytest.approx(odd.seconds / 6, rel=1e-4)
+    assert third.measured_seconds == pytest.approx(3 * odd.seconds / 6)
     assert third.error == pytest.approx(1 / 3 - 1, rel=1e-4)
     assert all(abs(one.error) < 1e-4 for one in throughput.summarize(visits(1)).predictions)
 
@@ -102,39 +72,37 @@ def test_a_cell_that_ran_out_of_memory_stays_in_the_table_and_out_of_the_prices(
     found = throughput.summarize([*visits(), ended(16), ended(8)])
     assert [line.out_of_memory for line in found.lines] == [0, 0, 0, 1, 1]
     assert [line.rounds for line in found.lines] == ["2", "2", "2", "2 of 3", "0 of 1"]
-    assert found.lines[-1].finished == () and found.lines[3].cell["repeats"] == 2
-    assert len(found.finished) == 4 and found.best.cell["rows"] in ROWS
+    assert found.lines[-1].finished == () and found.lines[3].cell.repeats == 2
+    assert len(found.finished) == 4 and found.best.cell.rows in ROWS
     assert found.knee_rows == throughput.summarize(visits()).knee_rows
 
 
 def test_the_peak_is_the_largest_of_the_visits():
-    records = [one | {"peak_bytes": n} for n, one in enumerate(visits())]
-    assert throughput.summarize(records).lines[0].peak_bytes == 4, "merging keeps the first"
-    assert stepcost.merge(records)[0]["peak_bytes"] == 0
+    measured = [change(one, peak_bytes=n) for n, one in enumerate(visits())]
+    assert throughput.summarize(measured).lines[0].peak_bytes == 4
+    assert stepcost.merge(measured)[0].peak_bytes == 4, "the mistake: the first, 0"
     assert throughput.summarize(visits()).lines[0].peak_bytes is None
 
 
 def test_layouts_come_in_their_usual_order():
-    packed = [one | {"layout": "packed"} for one in visits(1)]
+    packed = [change(one, layout="packed") for one in visits(1)]
     found = throughput.summarize([*packed, *visits(1)])
-    assert [line.cell["layout"] for line in found.lines] == ["padded"] * 4 + ["packed"] * 4
+    assert [line.cell.layout for line in found.lines] == ["padded"] * 4 + ["packed"] * 4
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("new", "message"),
     [
         ({"model_fingerprint": "x"}, r"differ in model_fingerprint \(m, x\)"),
         ({"data_fingerprint": "x"}, r"differ in data_fingerprint \(d, x\)"),
         ({"environment": {"device": "H100"}}, r"differ in device \(H100, None\)"),
         ({"environment": {"device": "cpu", "processor": "abacus"}}, "None, abacus"),
-        ({"real_tokens": None}, "cell record 1 lacks real_tokens"),
-        ({"seconds": 0.0}, "cell record 1 is finished with 6 steps, .* and 0.0 seconds"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(change, message):
+def test_what_cannot_be_compared_is_refused(new, message):
     first, *others = visits()
     with pytest.raises(ValueError, match=message):
-        throughput.summarize([first | change, *others])
+        throughput.summarize([change(first, **new), *others])
 
 
 def test_too_few_sizes_and_several_precisions_have_no_knee():
@@ -142,18 +110,18 @@ def test_too_few_sizes_and_several_precisions_have_no_knee():
     assert few.best.rate > 0
     with pytest.raises(ValueError, match="at least 3 are needed"):
         _ = few.knee_rows
-    mixed = throughput.summarize([*visits(), cell(1) | {"precision": "bfloat16"}])
+    mixed = throughput.summarize([*visits(), cell(1, precision="bfloat16")])
     with pytest.raises(ValueError, match="one precision, not bfloat16, float32"):
         _ = mixed.knee_rows
 
 
-def test_records_of_other_kinds_are_no_cells():
+def test_no_cells_make_no_table():
     with pytest.raises(ValueError, match="no cell records"):
-        throughput.summarize([{"kind": "peak"}])
+        throughput.summarize([])
 
 
 def test_two_accumulations_at_the_same_rows_have_a_line_each():
-    twice = [one | {"accumulation": 2 * one["accumulation"]} for one in visits()]
+    twice = [change(one, accumulation=2 * one.accumulation) for one in visits()]
     found = throughput.summarize([*visits(), *twice])
-    assert [line.cell["rows"] for line in found.lines] == [rows for rows in ROWS for _ in "12"]
+    assert [line.cell.rows for line in found.lines] == [rows for rows in ROWS for _ in "12"]
     assert [line.rounds for line in found.lines] == ["2"] * 8  # the mistake: 4 lines of 4 rounds

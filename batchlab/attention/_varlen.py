@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from batchlab import counts
 from batchlab.attention._backends import BACKENDS, Borders, missing
 from batchlab.model import VARLEN, require_packable
 
@@ -177,9 +178,7 @@ class _ReadOnce:
 
 
 def _find_jumps(positions: Tensor) -> list[int]:
-    starts = torch.ones_like(positions, dtype=torch.bool)
-    starts[:, 1:] = positions.diff(dim=1) != 1
-    found: list[int] = starts.flatten().nonzero().flatten().tolist()
+    found: list[int] = counts.starts(positions).flatten().nonzero().flatten().tolist()
     return found
 
 

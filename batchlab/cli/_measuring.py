@@ -6,14 +6,19 @@
 import argparse
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from batchlab.cli import _progress as progress
 from batchlab.cli import _source as source
 from batchlab.cli import options
+from batchlab.records import Cell, Identity, Model
 
-__all__ = ["ROWS", "WORDS", "Setting", "documents_per_step", "measure", "prepare"]
+if TYPE_CHECKING:
+    from batchlab.sweep import Point
+
+__all__ = ["ROWS", "WORDS", "Prepared", "documents_per_step", "measure", "prepare"]
 
 WORDS = ("model", "data", "field", "rows")
 ROWS = [1, 2, 4, 8, 16]
@@ -30,14 +35,16 @@ def documents_per_step(rows: Sequence[int]) -> int:
     return multiple * math.ceil(FEWEST_DOCUMENTS / multiple)
 
 
-class Setting:
+@dataclass(frozen=True)
+class Prepared:
     """The documents, the maker of models and the names that a sweep writes into its records."""
 
-    def __init__(self, documents: Any, make: Callable[[str, str], Any], identity: dict[str, Any]):
-        self.documents, self.make, self.identity = documents, make, identity
+    documents: Any
+    make: Callable[[str, str], Any]
+    identity: Identity
 
 
-def prepare(args: argparse.Namespace) -> Setting:
+def prepare(args: argparse.Namespace) -> Prepared:
     """Load the data and say what the model is; the models themselves are made cell by cell."""
     from batchlab import attention, data, model
 
@@ -53,26 +60,29 @@ def prepare(args: argparse.Namespace) -> Setting:
     one = make("float32", "padded")
     parameters = sum(p.numel() for p in one.parameters())
     name = str(args.model or "small")
-    identity = {
-        "model": {"name": name, "parameters": parameters, "family": one.config.model_type},
-        "model_fingerprint": f"{name}-{one.config.model_type}-{parameters}",
-        "data": corpus.name,
-        "data_fingerprint": corpus.fingerprint,
-    }
-    return Setting(corpus, make, identity)
+    family = one.config.model_type
+    identity = Identity(
+        Model(name, parameters, family),
+        f"{name}-{family}-{parameters}",
+        corpus.name,
+        corpus.fingerprint,
+    )
+    return Prepared(corpus, make, identity)
 
 
-def measure(setting: Setting, cells: list[Any], path: Path, documents: int, **how: Any) -> Any:
-    """Run the sweep with a progress bar on stderr; returns its visits."""
+def measure(
+    prepared: Prepared, points: Sequence["Point"], path: Path, documents: int, **how: Any
+) -> list[Cell]:
+    """Run the sweep with a progress bar on stderr; returns the cells of its visits."""
     from batchlab import sweep
 
     with progress.bar() as report:
         return sweep.run(
-            setting.documents,
-            setting.make,
-            cells,
+            prepared.documents,
+            prepared.make,
+            points,
             path=path,
-            identity=setting.identity,
+            identity=prepared.identity,
             documents_per_step=documents,
             progress=report,
             **({"steps": 3, "rounds": 4} | how),

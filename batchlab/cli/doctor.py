@@ -17,6 +17,7 @@ from batchlab.cli import _measuring as measuring
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
 from batchlab.doctor import prices
+from batchlab.records import Cell
 
 __all__ = ["arguments", "run"]
 
@@ -43,35 +44,35 @@ def run(args: argparse.Namespace) -> Answer:
     """Diagnose, and verify if asked."""
     if args.records:
         _require_no_measuring(args)
-    setting = None
+    prepared = None
     if args.records:
         read = records.read(args.records)
         if not read:
             raise ValueError(f"{args.records}: its only line was cut off, there is no record in it")
-        visits, torn = _at_precision(list(read), args.precision), read.torn
+        visits, torn = _at_precision(read.cells(), args.precision), read.torn
     else:
         from batchlab import sweep
 
         rows, device = args.rows or measuring.ROWS, options.place(args.device)
         documents = measuring.documents_per_step(rows)
-        setting, torn = measuring.prepare(args), ""
+        prepared, torn = measuring.prepare(args), ""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "doctor.jsonl"
-            cells = sweep.grid(rows, precisions=[args.precision or "float32"])
-            visits = measuring.measure(setting, cells, path, documents, device=device)
-    found = doctor.diagnose(prices.merge(visits))
-    data = _as_data(found)
-    text = report.diagnosis_text(found)
+            points = sweep.grid(rows, precisions=[args.precision or "float32"])
+            visits = measuring.measure(prepared, points, path, documents, device=device)
+    diagnosis = doctor.diagnose(prices.merge(visits))
+    data = _as_data(diagnosis)
+    text = report.diagnosis_text(diagnosis)
     if torn:
         text += f"\n\nA line of {args.records} was cut off by a kill and is left out."
-    if args.verify and setting is not None:
-        proof = _verify(setting, found, documents, device)
+    if args.verify and prepared is not None:
+        proof = _verify(prepared, diagnosis, documents, device)
         data["verified"], text = proof, f"{text}\n\n{_proof_text(proof)}"
 
     def figure() -> Any:
         from batchlab import plots
 
-        return plots.lost_time(found)
+        return plots.lost_time(diagnosis)
 
     return Answer(data, text, figure)
 
@@ -82,47 +83,46 @@ def _require_no_measuring(args: argparse.Namespace) -> None:
             raise ValueError(f"--{word} measures anew, and {args.records} is measured: give one")
 
 
-def _at_precision(visits: list[dict[str, Any]], precision: str | None) -> list[dict[str, Any]]:
+def _at_precision(visits: list[Cell], precision: str | None) -> list[Cell]:
     if precision is None:
         return visits
-    there = sorted({str(visit.get("precision")) for visit in visits})
+    there = sorted({visit.precision for visit in visits})
     if precision not in there:
         raise ValueError(f"no record at precision {precision!r}; there are {', '.join(there)}")
-    return [visit for visit in visits if visit.get("precision") == precision]
+    return [visit for visit in visits if visit.precision == precision]
 
 
-def _as_data(found: doctor.Diagnosis) -> dict[str, Any]:
+def _as_data(diagnosis: doctor.Diagnosis) -> dict[str, Any]:
     return {
-        "rows": found.subject["rows"],
-        "layout": found.subject["layout"],
-        "speedup_over_fewest_rows": found.speedup,
-        "step_seconds": found.step_seconds,
-        "parts": [dataclasses.asdict(part) for part in found.parts],
-        "causes": [{**dataclasses.asdict(c), "change": dict(c.change)} for c in found.causes],
-        "larger_is_right": found.larger_is_right,
-        "fit_relative_error": found.cost.relative_error,
+        "rows": diagnosis.subject.rows,
+        "layout": diagnosis.subject.layout,
+        "speedup_over_fewest_rows": diagnosis.speedup,
+        "step_seconds": diagnosis.step_seconds,
+        "parts": [dataclasses.asdict(part) for part in diagnosis.parts],
+        "causes": [{**dataclasses.asdict(c), "change": dict(c.change)} for c in diagnosis.causes],
+        "larger_is_right": diagnosis.larger_is_right,
+        "fit_relative_error": diagnosis.cost.relative_error,
     }
 
 
 def _verify(
-    setting: measuring.Setting, found: doctor.Diagnosis, documents: int, device: str
+    prepared: measuring.Prepared, diagnosis: doctor.Diagnosis, documents: int, device: str
 ) -> dict[str, Any] | None:
     """Measure the subject and the changed cell in turns, in one run."""
     from batchlab import sweep
 
-    cause = next((cause for cause in found.causes if cause.change), None)
+    cause = next((cause for cause in diagnosis.causes if cause.change), None)
     if cause is None:
         return None
-    names = [field.name for field in dataclasses.fields(sweep.Cell)]
-    before = sweep.Cell(**{name: found.subject[name] for name in names})
-    after = dataclasses.replace(before, **cause.change)
+    one = diagnosis.subject
+    before = sweep.Point(one.rows, one.layout, one.checkpointing, one.precision)
+    after = dataclasses.replace(before, **cause.change)  # type: ignore[arg-type]
     documents = math.lcm(documents, after.rows)  # both take the same steps
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "verify.jsonl"
-        visits = measuring.measure(setting, [before, after], path, documents, device=device)
+        visits = measuring.measure(prepared, [before, after], path, documents, device=device)
     rates = {
-        (c["rows"], c["layout"], c["checkpointing"]): doctor.useful_rate(c)
-        for c in prices.merge(visits)
+        (c.rows, c.layout, c.checkpointing): doctor.useful_rate(c) for c in prices.merge(visits)
     }
     achieved = (
         rates[after.rows, after.layout, after.checkpointing]

@@ -17,6 +17,7 @@ from batchlab.cli import _measuring as measuring
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
 from batchlab.doctor import throughput
+from batchlab.records import Cell
 from batchlab.report import figures
 
 __all__ = ["arguments", "run"]
@@ -34,19 +35,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     """Read or measure, and put what is there into tables."""
-    source, read, torn = _read(args.records)
-    cells = [one for one in read if one.get("kind", "cell") == "cell"]
+    source, cells, read, torn = _read(args.records)
     peaks = [one for one in read if one.get("kind") == "peak"]
-    others = sorted({str(one["kind"]) for one in read if one.get("kind", "cell") != "cell"})
-    others = [kind for kind in others if kind != "peak"]
+    kinds = {str(one.get("kind", "cell")) for one in read}
+    others = sorted(kinds - {"cell", "peak"})
     if not cells and not peaks:
         raise ValueError(f"{source}: no records of cells or peaks, only {', '.join(others)}")
-    found = throughput.summarize(cells) if cells else None
-    _require_peaks(peaks, [*cells, *peaks])
+    summary = throughput.summarize(cells) if cells else None
+    _require_peaks(peaks, cells)
     data: dict[str, Any] = {"records": source, "cut_off": torn, "other_kinds": others}
     text = [f"Records: {source}"]
-    if found:
-        more, data = _of_cells(found, data)
+    if summary:
+        more, data = _of_cells(summary, data)
         text += more
     if peaks:
         text.append(f"Peaks of memory:\n\n{report.peak_table(peaks)}")
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> Answer:
     text += [f"A line of {name} was cut off by a kill and is left out." for name in torn]
     text += [f"Left out: records of kind {kind}." for kind in others]
     if args.figure:
-        material = figures.Material(found, peaks, data.get("predicted_peak_bytes"))
+        material = figures.Material(summary, peaks, data.get("predicted_peak_bytes"))
         drawn, missing = figures.draw(args.figure, material)
         data |= {"figures": drawn, "figures_missing": missing}
         lines = [f"Drawn: {path}" for path in drawn]
@@ -62,37 +62,40 @@ def run(args: argparse.Namespace) -> Answer:
     return Answer(data, "\n\n".join(text))
 
 
-def _read(names: list[str]) -> tuple[str, list[dict[str, Any]], list[str]]:
-    """Where the records come from, the records, and the files with a line that was cut off."""
+def _read(names: list[str]) -> tuple[str, list[Cell], list[dict[str, Any]], list[str]]:
+    """Where the records come from, their cells, all lines, and the files with one cut off."""
     if not names and not LAST_SWEEP.exists():
-        return "measured now, not kept (`batchlab sweep` keeps them)", _measured(), []
+        return "measured now, not kept (`batchlab sweep` keeps them)", _measured(), [], []
     names = names or [str(LAST_SWEEP)]
-    found: list[dict[str, Any]] = []
+    cells: list[Cell] = []
+    lines: list[dict[str, Any]] = []
     torn = []
     for name in names:
         one = records.read(name)
         if not one:
             raise ValueError(f"{name}: its only line was cut off, there is no record in it")
-        found += one
+        cells += one.cells()
+        lines += one
         torn += [name] if one.torn else []
-    return ", ".join(names), found, torn
+    return ", ".join(names), cells, lines, torn
 
 
-def _measured() -> list[dict[str, Any]]:
+def _measured() -> list[Cell]:
     from batchlab import sweep
 
-    setting = measuring.prepare(argparse.Namespace(model=None, data=None, field=None))
+    prepared = measuring.prepare(argparse.Namespace(model=None, data=None, field=None))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.jsonl"
-        return list(
-            measuring.measure(setting, sweep.grid(ROWS, LAYOUTS), path, DOCUMENTS, rounds=3)
-        )
+        points = sweep.grid(ROWS, LAYOUTS)
+        return measuring.measure(prepared, points, path, DOCUMENTS, rounds=3)
 
 
-def _require_peaks(peaks: list[dict[str, Any]], every: list[dict[str, Any]]) -> None:
-    models = sorted({str(one["model_fingerprint"]) for one in every if "model_fingerprint" in one})
-    if peaks and len(models) > 1:
-        raise ValueError(f"the records differ in model_fingerprint ({', '.join(models)})")
+def _require_peaks(peaks: list[dict[str, Any]], cells: list[Cell]) -> None:
+    models = {one.identity.model_fingerprint for one in cells}
+    models |= {one.get("model_fingerprint") for one in peaks}
+    known = sorted(str(name) for name in models - {None})
+    if peaks and len(known) > 1:
+        raise ValueError(f"the records differ in model_fingerprint ({', '.join(known)})")
     for number, one in enumerate(peaks, start=1):
         lacking = [key for key in PEAK if not one.get(key)]
         if lacking:
@@ -100,37 +103,37 @@ def _require_peaks(peaks: list[dict[str, Any]], every: list[dict[str, Any]]) -> 
 
 
 def _of_cells(
-    found: throughput.Throughput, data: dict[str, Any]
+    summary: throughput.Throughput, data: dict[str, Any]
 ) -> tuple[list[str], dict[str, Any]]:
     """The table of cells, then the knee and the predictions, or why there are none."""
-    text = [_heading(found), report.cell_table(found)]
-    data = data | {"cells": [_line_data(found, line) for line in found.lines], "knee": None}
-    if not any(line.peak_bytes for line in found.lines):
-        predicted = figures.predicted_memory(found)
+    text = [_heading(summary), report.cell_table(summary)]
+    data = data | {"cells": [_line_data(summary, line) for line in summary.lines], "knee": None}
+    if not any(line.peak_bytes for line in summary.lines):
+        predicted = figures.predicted_memory(summary)
         data["predicted_peak_bytes"] = predicted
         text.append(_memory_text(predicted))
     try:
         data["knee"] = {
-            "rows": found.knee_rows,
+            "rows": summary.knee_rows,
             "share_of_best": throughput.KNEE,
-            "fixed_seconds": found.cost.fixed_seconds,
-            "row_seconds": found.row_seconds,
-            "fit_relative_error": found.cost.relative_error,
+            "fixed_seconds": summary.cost.fixed_seconds,
+            "row_seconds": summary.row_seconds,
+            "fit_relative_error": summary.cost.relative_error,
         }
     except ValueError as error:
         return [*text, f"No knee: {error}."], data | {"knee_missing": str(error)}
-    text.append(report.knee_text(found, throughput.KNEE))
+    text.append(report.knee_text(summary, throughput.KNEE))
     data["predictions"] = [
         {
-            "layout": found.name_of(one.line),
-            "rows": one.line.cell["rows"],
+            "layout": summary.name_of(one.line),
+            "rows": one.line.cell.rows,
             "predicted_step_seconds": one.predicted_seconds,
             "measured_step_seconds": one.measured_seconds,
         }
-        for one in found.predictions
+        for one in summary.predictions
     ]
-    if found.predictions:
-        table = report.prediction_table(found)
+    if summary.predictions:
+        table = report.prediction_table(summary)
         text.append(f"Each cell, predicted from the prices of the others:\n\n{table}")
     return text, data
 
@@ -148,20 +151,21 @@ def _memory_text(predicted: dict[int, dict[str, int]] | None) -> str:
     return f"{begin} predicted for rows of {data_room.DEFAULT_LONGEST} slots:\n\n{table}"
 
 
-def _heading(found: throughput.Throughput) -> str:
-    cell = found.lines[0].cell
-    model, machine = cell.get("model") or {}, cell.get("environment") or {}
-    size = f" ({units.count(model['parameters'])} parameters)" if "parameters" in model else ""
-    date = str(machine.get("date", ""))[:10]
+def _heading(summary: throughput.Throughput) -> str:
+    cell = summary.lines[0].cell
+    model, data = cell.identity.model, cell.identity.data
+    size = f" ({units.count(model.parameters)} parameters)" if model.parameters else ""
+    name = "unknown model" if model.name == "unknown" else model.name
+    date = str(cell.environment.get("date", ""))[:10]
     return (
-        f"{model.get('name', 'unknown model')}{size} on {cell.get('data', 'unknown data')}; "
-        f"{records.device_of(cell) or 'unknown device'}{', ' * bool(date)}{date}"
+        f"{name}{size} on {data or 'unknown data'}; "
+        f"{cell.device or 'unknown device'}{', ' * bool(date)}{date}"
     )
 
 
-def _line_data(found: throughput.Throughput, line: throughput.Line) -> dict[str, Any]:
+def _line_data(summary: throughput.Throughput, line: throughput.Line) -> dict[str, Any]:
     names = ("layout", "rows", "accumulation", "checkpointing", "precision")
-    data = {name: line.cell.get(name) for name in names}
+    data = {name: getattr(line.cell, name) for name in names}
     data |= {"rounds": len(line.finished), "out_of_memory": line.out_of_memory}
     if line.finished:
         data |= {

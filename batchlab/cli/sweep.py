@@ -7,7 +7,7 @@ measured; a sweep that was stopped goes on where it was when the same command is
 
 import argparse
 
-from batchlab import report
+from batchlab import records, report
 from batchlab.cli import _measuring as measuring
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
@@ -38,13 +38,13 @@ def run(args: argparse.Namespace) -> Answer:
     from batchlab import sweep
 
     device, documents = options.place(args.device), measuring.documents_per_step(args.rows)
-    cells = sweep.grid(args.rows, args.layout, precisions=args.precision)
-    setting = measuring.prepare(args)
-    visits = measuring.measure(setting, cells, args.output, documents, device=device)
-    found = throughput.summarize(visits)
+    points = sweep.grid(args.rows, args.layout, precisions=args.precision)
+    prepared = measuring.prepare(args)
+    visits = measuring.measure(prepared, points, args.output, documents, device=device)
+    table = throughput.summarize(visits)
     text = (
-        f"{report.cell_table(found)}\n\n"
+        f"{report.cell_table(table)}\n\n"
         f"Steps of {documents} documents on {device}. Records: {args.output}"
     )
-    cells_found = [dict(line.cell) for line in found.lines]
-    return Answer({"records": str(args.output), "cells": cells_found}, text)
+    lines = [records.as_record(line.cell) for line in table.lines]
+    return Answer({"records": str(args.output), "cells": lines}, text)

@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from batchlab.counts import IGNORE
+
 __all__ = [
     "DEFAULT_LONGEST",
     "IGNORE",
@@ -33,7 +35,6 @@ __all__ = [
     "pairs",
 ]
 
-IGNORE = -100
 VOCABULARY = 4096
 DEFAULT_LONGEST = 768  # tokens: a sweep of documents up to here ends in two minutes
 END = "<|end|>"

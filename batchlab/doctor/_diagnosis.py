@@ -17,23 +17,25 @@ Words
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from batchlab import records
 from batchlab.doctor import prices
 from batchlab.doctor.prices import StepCost
+from batchlab.records import LAYOUTS, Cell, Json, require_same
 
-__all__ = ["CAUSES", "Cause", "Diagnosis", "Part", "diagnose", "useful_rate"]
-
-Cell = Mapping[str, Any]
+__all__ = ["ADVICE", "CAUSES", "Cause", "Diagnosis", "Part", "diagnose", "useful_rate"]
 
 LEAST_SHARE = 0.05  # a smaller part of the step is not worth a change
 SATURATED_FIXED = 0.10  # b_90: nine tenths of the step is work that grows with rows
 SATURATED_USEFUL = 0.75
 PRICE_ERROR = 0.25
 
-# Cells that differ in one of these, or in their device, are no one diagnosis.
-SAME = ("model_fingerprint", "data_fingerprint", "precision", "data_parallel")
+# The parts that a record holds in seconds, by the cause that they are a sign of.
+MEASURED = {
+    "optimizer": "optimizer",
+    "input": "waiting for input",
+    "host": "host stalls",
+    "communication": "communication",
+}
 
 CAUSES = {
     "padding": "padding: the rectangle is stretched to the longest row",
@@ -69,7 +71,7 @@ class Cause:
     seconds: float  # of one step, that the change removes
     gain: float  # predicted: useful tokens per second grow by this fraction
     advice: str
-    change: Mapping[str, Any]  # settings of the cell that the change sets; empty: by hand
+    change: Mapping[str, Json]  # settings of the cell that the change sets; empty: by hand
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Diagnosis:
 
     @property
     def step_seconds(self) -> float:
-        return float(self.subject["seconds"] / self.subject["steps"])
+        return self.subject.mean_step_seconds
 
     @property
     def speedup(self) -> float:
@@ -104,7 +106,7 @@ class Diagnosis:
 
 def useful_rate(cell: Cell) -> float:
     """Real tokens per second: padding does not count as work."""
-    return float(cell["real_tokens"] / cell["seconds"])
+    return cell.real_tokens / cell.seconds
 
 
 def diagnose(cells: Iterable[Cell], *, rows: int | None = None) -> Diagnosis:
@@ -113,15 +115,15 @@ def diagnose(cells: Iterable[Cell], *, rows: int | None = None) -> Diagnosis:
     Cells that ran out of memory stay out of the fit. Records of different models or data are
     refused, and so are fewer than three sizes.
     """
-    cells = [cell for cell in cells if cell.get("kind", "cell") == "cell"]
+    cells = list(cells)
     _require_one_run(cells)
-    done = [cell for cell in cells if cell["status"] == "ok"]
+    done = [cell for cell in cells if cell.finished]
     if not done:
         raise ValueError(f"none of the {len(cells)} cells finished: nothing to diagnose")
     cost = prices.fit(done)
     subject = _subject(done, rows)
-    alike = [cell for cell in done if cell["layout"] == subject["layout"]]
-    baseline = min(alike, key=lambda cell: (cell["rows"], cell["checkpointing"]))
+    alike = [cell for cell in done if cell.layout == subject.layout]
+    baseline = min(alike, key=lambda cell: (cell.rows, cell.checkpointing))
     parts = parts_of(subject, cost)
     return Diagnosis(
         subject, baseline, parts, parts_of(baseline, cost), _causes(subject, parts, cost), cost
@@ -130,9 +132,9 @@ def diagnose(cells: Iterable[Cell], *, rows: int | None = None) -> Diagnosis:
 
 def parts_of(cell: Cell, cost: StepCost) -> tuple[Part, ...]:
     """The seconds of one step of `cell`; they add up to its measured time."""
-    steps = cell["steps"]
-    real, slots = cell["real_tokens"] / steps, cell["slots"] / steps
-    real_pairs, pairs = cell["real_pairs"] / steps, cell["slot_pairs"] / steps
+    steps = cell.steps
+    real, slots = cell.real_tokens / steps, cell.slots / steps
+    real_pairs, pairs = cell.real_pairs / steps, cell.slot_pairs / steps
     once = cost.slot_seconds * slots + cost.pair_seconds * pairs
     recompute, source = _recompute_seconds(cell, once, cost)
     parts = [
@@ -141,52 +143,48 @@ def parts_of(cell: Cell, cost: StepCost) -> tuple[Part, ...]:
         Part("padding: slots", cost.slot_seconds * (slots - real), "padding", "fitted"),
         Part("padding: attention", cost.pair_seconds * (pairs - real_pairs), "padding", "fitted"),
         Part("recomputation", recompute, "recomputation", source),
-        Part("fixed cost", cost.fixed_seconds * cell["micro_batches"] / steps, "launch", "fitted"),
+        Part("fixed cost", cost.fixed_seconds * cell.micro_batches / steps, "launch", "fitted"),
     ]
-    measured = (
-        ("optimizer", "optimizer_seconds", "optimizer"),
-        ("waiting for input", "input_seconds", "input"),
-        ("host stalls", "host_seconds", "host"),
-        ("allocator retries", "allocator_seconds", "memory"),
-        ("communication", "communication_seconds", "communication"),
-    )
-    for name, key, cause in measured:
-        parts.append(Part(name, (cell.get(key) or 0.0) / steps, cause, "measured"))
-    rest = cell["seconds"] / steps - sum(part.seconds for part in parts)
+    seconds = dict(cell.parts.items())
+    for cause, name in MEASURED.items():
+        parts.append(Part(name, seconds[cause] / steps, cause, "measured"))
+    rest = cell.seconds / steps - sum(part.seconds for part in parts)
     return (*parts, Part("unexplained", rest, "unexplained", "the rest"))
 
 
 def _recompute_seconds(cell: Cell, once: float, cost: StepCost) -> tuple[float, str]:
-    if not cell["checkpointing"]:
+    if not cell.checkpointing:
         return 0.0, "measured"
-    if cell.get("recompute_seconds") is not None:
-        return cell["recompute_seconds"] / cell["steps"], "measured"
     return once * cost.recompute_share, "fitted" if cost.recompute_is_fitted else "modelled"
 
 
 def _require_one_run(cells: list[Cell]) -> None:
     if not cells:
         raise ValueError("no cell records: run `batchlab sweep`, or record a run with `monitor`")
-    records.require_same(
-        cells, SAME, "one diagnosis compares one model on the same data, device and precision"
-    )
+    why = "one diagnosis compares one model on the same data, device and precision"
+    require_same(cells, why, precision=True)
 
 
 def _subject(done: list[Cell], rows: int | None) -> Cell:
     if rows is not None:
-        done = [cell for cell in done if cell["rows"] == rows] or _no_such_rows(done, rows)
-    most = max(cell["rows"] for cell in done)
-    largest = [cell for cell in done if cell["rows"] == most]
-    return min(largest, key=lambda cell: ("padded", "bucketed", "packed").index(cell["layout"]))
+        done = [cell for cell in done if cell.rows == rows] or _no_such_rows(done, rows)
+    most = max(cell.rows for cell in done)
+    largest = [cell for cell in done if cell.rows == most]
+    return min(largest, key=lambda cell: layout_order(cell.layout))
+
+
+def layout_order(layout: str) -> int:
+    """Where a layout stands in a table; one that is not known here stands last."""
+    return LAYOUTS.index(layout) if layout in LAYOUTS else len(LAYOUTS)
 
 
 def _no_such_rows(done: list[Cell], rows: int) -> list[Cell]:
-    there = ", ".join(str(n) for n in sorted({cell["rows"] for cell in done}))
+    there = ", ".join(str(n) for n in sorted({cell.rows for cell in done}))
     raise ValueError(f"no finished cell has rows = {rows}; there are {there}")
 
 
 def _causes(subject: Cell, parts: tuple[Part, ...], cost: StepCost) -> tuple[Cause, ...]:
-    total = subject["seconds"] / subject["steps"]
+    total = subject.seconds / subject.steps
     stretch = _stretch(parts)
     lost: dict[str, float] = {}
     removed: dict[str, float] = {}
@@ -203,8 +201,8 @@ def _causes(subject: Cell, parts: tuple[Part, ...], cost: StepCost) -> tuple[Cau
         for cause, seconds in lost.items()
         if seconds / total >= least[cause]
     ]
-    if not found and (subject.get("allocator_retries") or 0) > 0:
-        found.append(_lost_time("memory", lost.get("memory", 0.0), total, subject))
+    if (subject.allocator_retries or 0) > 0:  # what they cost, no record shows
+        found.append(_lost_time("memory", 0.0, total, subject))
     useful = sum(part.seconds for part in parts if part.cause == "useful")
     if useful / total >= SATURATED_USEFUL and lost["launch"] / total < SATURATED_FIXED:
         found.append(Cause("saturation", 0.0, 0.0, _saturation(lost["launch"] / total), {}))
@@ -228,15 +226,15 @@ def _stretch(parts: tuple[Part, ...]) -> float:
 
 def _lost_time(cause: str, seconds: float, total: float, subject: Cell) -> Cause:
     removable = seconds
-    change: dict[str, Any] = {}
+    change: dict[str, Json] = {}
     if cause == "launch":  # twice the rows share the same launches: half of it goes
-        removable, change = seconds / 2, {"rows": 2 * subject["rows"]}
+        removable, change = seconds / 2, {"rows": 2 * subject.rows}
     elif cause == "padding":
         change = {"layout": "packed"}
     elif cause == "recomputation":
         change = {"checkpointing": False}
     elif cause == "memory":
-        change = {"rows": max(1, subject["rows"] // 2)}
+        change = {"rows": max(1, subject.rows // 2)}
     gain = total / (total - removable) - 1
     return Cause(cause, removable, gain, ADVICE[cause], change)
 

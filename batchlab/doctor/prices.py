@@ -20,29 +20,22 @@ Words
 """
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from operator import add
 
 import numpy as np
 
-from batchlab import records
+from batchlab.records import Cell
 
-__all__ = ["RECOMPUTE_SHARE", "StepCost", "fit", "merge", "require_complete", "side_seconds"]
-
-Cell = Mapping[str, Any]
+__all__ = ["RECOMPUTE_SHARE", "StepCost", "fit", "merge"]
 
 # Full recomputation runs the forward pass once more; forward : backward = 1 : 2 in FLOPs, so it
 # adds a third (Korthikanti et al. 2023 measured +39 % on one layer, +29 to 32 % end to end).
 RECOMPUTE_SHARE = 1 / 3
 
-SIDE_PARTS = (
-    "input_seconds",
-    "optimizer_seconds",
-    "host_seconds",
-    "allocator_seconds",
-    "communication_seconds",
-)
+LONG_SHARE = 0.05  # a shorter part of a step is not worth a word
 
 
 @dataclass(frozen=True)
@@ -67,63 +60,18 @@ class StepCost:
         )
 
 
-def side_seconds(cell: Cell) -> float:
-    """Seconds of the measured steps that were neither forward nor backward."""
-    return sum(cell.get(name) or 0.0 for name in SIDE_PARTS)
-
-
-def require_complete(visits: Iterable[Cell], *, also: tuple[str, ...] = ()) -> None:
-    """Refuse the first record that lacks what a cell is priced by, or one of `also`."""
-    for number, visit in enumerate(visits, start=1):
-        finished = visit.get("status") == "ok"
-        needed = (*NEEDED, *((*COUNTED, *also) if finished else ()))
-        missing = [key for key in needed if visit.get(key) is None]
-        if missing:
-            raise ValueError(
-                f"cell record {number} lacks {', '.join(missing)}; "
-                "`batchlab sweep` and `monitor` write such records"
-            )
-        if finished and not (visit["seconds"] > 0 and visit["steps"] > 0 and visit["slots"] > 0):
-            raise ValueError(
-                f"cell record {number} is finished with {visit['steps']} steps, "
-                f"{visit['slots']} slots and {visit['seconds']} seconds: all are above 0"
-            )
-
-
-def merge(visits: Iterable[Cell]) -> list[dict[str, Any]]:
-    """Add the finished visits of each cell together: totals add, step lists join.
+def merge(visits: Iterable[Cell]) -> list[Cell]:
+    """Add the finished visits of each setting together; of one that never finished, keep the first.
 
     Visits of another model, data set or accumulation are another cell, never added to this one.
     """
-    visits = [visit for visit in visits if visit.get("kind", "cell") == "cell"]
-    require_complete(visits)
-    cells: dict[tuple[Any, ...], list[Cell]] = {}
+    groups: dict[object, list[Cell]] = {}
     for visit in visits:
-        setting = (*(visit.get(name) for name in SETTING), records.device_of(visit))
-        cells.setdefault(setting, []).append(visit)
-    merged = []
-    for group in cells.values():
-        ok = [visit for visit in group if visit["status"] == "ok"] or group[:1]
-        one = dict(ok[0])
-        for visit in ok[1:]:
-            for key, value in visit.items():
-                if key in ADDITIVE and value is not None and one.get(key) is not None:
-                    one[key] = one[key] + value
-        one["repeats"] = len(ok)
-        merged.append(one)
-    return merged
-
-
-NEEDED = ("rows", "layout", "status", "checkpointing", "precision")
-COUNTED = ("steps", "seconds", "micro_batches", "real_tokens", "slots", "real_pairs", "slot_pairs")
-SETTING = ("rows", "accumulation", "layout", "checkpointing", "precision", "data_parallel",
-           "model_fingerprint", "data_fingerprint")  # fmt: skip
-ADDITIVE = {
-    "steps", "micro_batches", "documents", "real_tokens", "slots", "target_tokens", "real_pairs",
-    "slot_pairs", "seconds", "step_seconds", "step_slots", "step_slot_pairs", "input_seconds",
-    "optimizer_seconds", "host_seconds", "allocator_seconds", "communication_seconds",
-    "allocator_retries",
-}  # fmt: skip
+        groups.setdefault(visit.setting, []).append(visit)
+    return [
+        reduce(add, [visit for visit in group if visit.finished] or group[:1])
+        for group in groups.values()
+    ]
 
 
 def fit(cells: Iterable[Cell]) -> StepCost:
@@ -133,14 +81,14 @@ def fit(cells: Iterable[Cell]) -> StepCost:
     """
     cells = list(cells)
     # More accumulation takes more of the same: it tells no fixed cost from a cost per slot.
-    sizes = {slots * c["steps"] / c["micro_batches"] for c in cells for slots in _slots_of(c)}
+    sizes = {slots * c.steps / c.micro_batches for c in cells for slots in _slots_of(c)}
     if len(sizes) < 3:
         raise ValueError(
             f"micro-batches of {len(sizes)} {'size' if len(sizes) == 1 else 'sizes'}; at least 3 "
             "are needed to tell fixed cost from cost per slot: measure more values of rows into "
             f"the same file{_already_known(cells)}"
         )
-    with_recompute = [cell for cell in cells if cell["checkpointing"]]
+    with_recompute = [cell for cell in cells if cell.checkpointing]
     contrast = 0 < len(with_recompute) < len(cells)
     share = _recompute_share(cells) if contrast else RECOMPUTE_SHARE
     features, wanted = _observations(cells, share)
@@ -156,17 +104,14 @@ def fit(cells: Iterable[Cell]) -> StepCost:
 
 def _already_known(cells: list[Cell]) -> str:
     """The side parts that are long: they are measured, and need no prices."""
-    total = sum(cell["seconds"] for cell in cells)
-    shares = {name: sum(cell.get(name) or 0.0 for cell in cells) / total for name in SIDE_PARTS}
+    total = sum(cell.seconds for cell in cells)
+    parts = reduce(add, (cell.parts for cell in cells)).items()
     long = [
-        f"{name.removesuffix('_seconds')} {100 * share:.0f} %"
-        for name, share in sorted(shares.items(), key=lambda one: -one[1])
-        if share >= LONG_SHARE
+        f"{name} {100 * seconds / total:.0f} %"
+        for name, seconds in sorted(parts, key=lambda part: -part[1])
+        if seconds / total >= LONG_SHARE
     ]
     return f" (known already, of these steps: {', '.join(long)})" if long else ""
-
-
-LONG_SHARE = 0.05  # a shorter part of a step is not worth a word
 
 
 def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -176,13 +121,13 @@ def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray
     """
     features, wanted = [], []
     for cell in cells:
-        steps = cell["steps"]
-        side = side_seconds(cell) / steps
-        rate = 1 + recompute_share * bool(cell["checkpointing"])
-        each = cell.get("step_seconds") or [cell["seconds"] / steps] * steps
+        steps = cell.steps
+        side = cell.parts.total_seconds / steps
+        rate = 1 + recompute_share * bool(cell.checkpointing)
+        each = cell.step_seconds or [cell.seconds / steps] * steps
         slots = _slots_of(cell)
-        pairs = cell.get("step_slot_pairs") or [cell["slot_pairs"] / steps] * steps
-        micro = cell["micro_batches"] / steps
+        pairs = cell.step_slot_pairs or [cell.slot_pairs / steps] * steps
+        micro = cell.micro_batches / steps
         for step_seconds, step_slots, step_pairs in zip(each, slots, pairs, strict=True):
             work = np.array([micro, rate * step_slots, rate * step_pairs], dtype=float)
             own = step_seconds - side  # below 0 where side parts vary: kept, so as not to lean
@@ -195,8 +140,8 @@ def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray
     return np.array(features), np.array(wanted)
 
 
-def _slots_of(cell: Cell) -> list[float]:
-    return cell.get("step_slots") or [cell["slots"] / cell["steps"]] * cell["steps"]
+def _slots_of(cell: Cell) -> Sequence[float]:
+    return cell.step_slots or [cell.slots / cell.steps] * cell.steps
 
 
 def _recompute_share(cells: list[Cell]) -> float:
@@ -223,4 +168,5 @@ def _non_negative(features: np.ndarray, wanted: np.ndarray) -> np.ndarray:
             if (found >= 0).all() and misfit < least:
                 best, least = np.zeros(features.shape[1]), misfit
                 best[list(chosen)] = found
-    return best / scale
+    prices: np.ndarray = best / scale
+    return prices

@@ -11,39 +11,35 @@ Words
     knee    rows from which on rows without padding reach nine tenths of their best rate
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from batchlab import records, roofline
+from batchlab import roofline
 from batchlab.doctor import prices
-from batchlab.doctor._diagnosis import useful_rate
+from batchlab.doctor._diagnosis import layout_order, useful_rate
 from batchlab.doctor.prices import StepCost
+from batchlab.records import Cell, require_same
 
 __all__ = ["KNEE", "Line", "Prediction", "Throughput", "summarize"]
 
-Record = Mapping[str, Any]
-
 KNEE = 0.9  # of the best rate: the b_90 of `doctor`
-SETTING = ("layout", "checkpointing", "precision", "rows")
-SAME = ("model_fingerprint", "data_fingerprint", "data_parallel")
 
 
 @dataclass(frozen=True)
 class Line:
     """One cell of the table."""
 
-    cell: Record  # its finished visits merged; of a cell that never finished, the first visit
-    visits: tuple[Record, ...]
+    cell: Cell  # its finished visits together; of a cell that never finished, the first visit
+    visits: tuple[Cell, ...]
 
     @property
-    def finished(self) -> tuple[Record, ...]:
-        return tuple(visit for visit in self.visits if visit["status"] == "ok")
+    def finished(self) -> tuple[Cell, ...]:
+        return tuple(visit for visit in self.visits if visit.finished)
 
     @property
     def out_of_memory(self) -> int:
-        return sum(visit["status"] == "out_of_memory" for visit in self.visits)
+        return sum(visit.status == "out_of_memory" for visit in self.visits)
 
     @property
     def rate(self) -> float:
@@ -66,17 +62,16 @@ class Line:
 
     @property
     def waste(self) -> float:
-        return 1 - float(self.cell["real_tokens"] / self.cell["slots"])
+        return self.cell.waste
 
     @property
     def step_seconds(self) -> float:
-        return float(self.cell["seconds"] / self.cell["steps"])
+        return self.cell.mean_step_seconds
 
     @property
     def peak_bytes(self) -> int | None:
         """The largest of the visits; None where the device counts none."""
-        peaks = [visit.get("peak_bytes") for visit in self.finished]
-        return max((peak for peak in peaks if peak is not None), default=None)
+        return self.cell.peak_bytes if self.finished else None
 
 
 @dataclass(frozen=True)
@@ -117,9 +112,9 @@ class Throughput:
 
     def name_of(self, line: Line) -> str:
         """Layout, and what else sets the line apart from lines of the same rows."""
-        several = len({one.cell["precision"] for one in self.lines}) > 1
-        extra = [line.cell["precision"]] * several + ["checkpointing"] * line.cell["checkpointing"]
-        return ", ".join([line.cell["layout"], *extra])
+        several = len({one.cell.precision for one in self.lines}) > 1
+        extra = [line.cell.precision] * several + ["checkpointing"] * line.cell.checkpointing
+        return ", ".join([line.cell.layout, *extra])
 
     @cached_property
     def cost(self) -> StepCost:
@@ -130,11 +125,11 @@ class Throughput:
     def row_seconds(self) -> float:
         """What one more row without padding costs, with its share of optimizer and input."""
         cells = [line.cell for line in self.finished]
-        rows = sum(cell["documents"] for cell in cells)
-        tokens = sum(cell["real_tokens"] for cell in cells)
-        pairs = sum(cell["real_pairs"] for cell in cells)
+        rows = sum(cell.documents for cell in cells)
+        tokens = sum(cell.real_tokens for cell in cells)
+        pairs = sum(cell.real_pairs for cell in cells)
         work = self.cost.slot_seconds * tokens + self.cost.pair_seconds * pairs
-        return (work + sum(prices.side_seconds(cell) for cell in cells)) / rows
+        return (work + sum(cell.parts.total_seconds for cell in cells)) / rows
 
     @property
     def knee_rows(self) -> float:
@@ -143,7 +138,7 @@ class Throughput:
     def rate_without_padding(self, rows: float) -> float:
         """Useful tokens per second of micro-batches of `rows` if no slot were padding."""
         cells = [line.cell for line in self.finished]
-        tokens = sum(c["real_tokens"] for c in cells) / sum(c["documents"] for c in cells)
+        tokens = sum(c.real_tokens for c in cells) / sum(c.documents for c in cells)
         return rows * tokens / (self.cost.fixed_seconds + rows * self.row_seconds)
 
     @cached_property
@@ -157,51 +152,41 @@ class Throughput:
         return tuple(found)
 
 
-def summarize(measured: Iterable[Record]) -> Throughput:
+def summarize(measured: Iterable[Cell]) -> Throughput:
     """Put the visits of each cell together, and refuse what cannot be compared."""
-    visits = [record for record in measured if record.get("kind", "cell") == "cell"]
+    visits = list(measured)
     if not visits:
         raise ValueError("no cell records: run `batchlab sweep`, or record a run with `monitor`")
-    prices.require_complete(visits, also=("documents",))
-    records.require_same(
-        visits, SAME, "one table compares one model on the same data, on one device"
-    )
-    groups: dict[tuple[Any, ...], list[Record]] = {}
-    for visit in visits:
-        setting = (*(visit[name] for name in SETTING), visit.get("accumulation") or 0)
-        groups.setdefault(setting, []).append(visit)
-    return Throughput(
-        tuple(
-            Line(prices.merge(group)[0], tuple(group))
-            for _, group in sorted(groups.items(), key=lambda one: _order(one[0]))
-        )
-    )
+    require_same(visits, "one table compares one model on the same data, on one device")
+    lines = [
+        Line(cell, tuple(visit for visit in visits if visit.setting == cell.setting))
+        for cell in prices.merge(visits)
+    ]
+    return Throughput(tuple(sorted(lines, key=lambda line: _order(line.cell))))
 
 
-def _prices(cells: list[Record]) -> StepCost:
-    precisions = sorted({str(cell["precision"]) for cell in cells})
+def _prices(cells: list[Cell]) -> StepCost:
+    precisions = sorted({str(cell.precision) for cell in cells})
     if len(precisions) > 1:
         raise ValueError(f"one set of prices holds for one precision, not {', '.join(precisions)}")
     return prices.fit(cells)
 
 
-def _sizes(cells: list[Record]) -> int:
-    return len({cell["slots"] / cell["micro_batches"] for cell in cells})
+def _sizes(cells: list[Cell]) -> int:
+    return len({cell.slots / cell.micro_batches for cell in cells})
 
 
-def _seconds(cell: Record, cost: StepCost) -> float:
+def _seconds(cell: Cell, cost: StepCost) -> float:
     """What a step of this cell costs at these prices, with its own optimizer and input."""
     own = cost.seconds(
-        micro_batches=cell["micro_batches"],
-        slots=cell["slots"],
-        pairs=cell["slot_pairs"],
-        checkpointing=cell["checkpointing"],
+        micro_batches=cell.micro_batches,
+        slots=cell.slots,
+        pairs=cell.slot_pairs,
+        checkpointing=cell.checkpointing,
     )
-    return (own + prices.side_seconds(cell)) / float(cell["steps"])
+    return (own + cell.parts.total_seconds) / cell.steps
 
 
-def _order(setting: tuple[Any, ...]) -> tuple[Any, ...]:
-    layout, checkpointing, precision, *sizes = setting
-    known = ("padded", "bucketed", "packed")
-    order = known.index(layout) if layout in known else len(known)
-    return (order, layout, precision, checkpointing, *sizes)
+def _order(cell: Cell) -> tuple[int, str, str, bool, int, int]:
+    kind = layout_order(cell.layout), cell.layout, cell.precision, cell.checkpointing
+    return (*kind, cell.rows, cell.accumulation or 0)

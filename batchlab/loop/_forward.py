@@ -23,15 +23,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from batchlab import counts
+from batchlab.counts import IGNORE, MicroBatch
 from batchlab.model import VARLEN, require_packable
 
-__all__ = ["IGNORE", "MicroBatch", "logits_of", "prepare", "run", "summed_loss"]
+__all__ = ["logits_of", "prepare", "run", "summed_loss"]
 
-IGNORE = -100  # the label of a position that is not trained; PyTorch's default
-
-MicroBatch = Mapping[str, Tensor]  # see batchlab.batches
-
-_NOT_FOR_THE_MODEL = ("labels", "cu_seqlens", "max_length", "real_tokens")
+_NOT_FOR_THE_MODEL = ("labels", "cu_seqlens", "max_length", "row_tokens")
 _BUILD_THEIR_MASK = ("sdpa", "eager", "flex_attention")  # from positions that restart
 
 
@@ -39,7 +37,8 @@ def logits_of(
     model: nn.Module, batch: MicroBatch, *, autocast: torch.dtype | None = None
 ) -> Tensor:
     """Call the model on one micro-batch: no cache, no labels, documents apart."""
-    return run(model, prepare(model, batch), autocast=autocast)
+    with counts.show(batch):
+        return run(model, prepare(model, batch), autocast=autocast)
 
 
 def prepare(model: nn.Module, batch: MicroBatch) -> dict[str, Any]:
@@ -80,7 +79,7 @@ def run(
     """Call the model with what `prepare` gave; returns logits (B, T, V)."""
     device = next(model.parameters()).device
     moved = {
-        name: value.to(device, non_blocking=True) if isinstance(value, Tensor) else value
+        name: counts.carry(value, device) if isinstance(value, Tensor) else value
         for name, value in inputs.items()
     }
     context = torch.autocast(device.type, autocast) if autocast else contextlib.nullcontext()
@@ -134,11 +133,9 @@ def _starts(batch: MicroBatch) -> list[int] | None:
     if positions is None or positions.ndim != 2:
         return None
     positions = positions.expand_as(batch["input_ids"])
-    starts = torch.ones_like(positions, dtype=torch.bool)
-    starts[:, 1:] = positions.diff(dim=1) != 1
-    if mask is not None and mask.ndim == 2:  # positions of padding are free
-        real = mask.to(starts.device, torch.bool)
-        starts[:, 1:] &= real[:, 1:] & real[:, :-1]
+    real = mask if mask is not None and mask.ndim == 2 else None
+    real = None if real is None else counts.carry(real, positions.device) != 0
+    starts = counts.starts(positions, real)
     found: list[int] = starts.flatten().nonzero().flatten().tolist()
     return found
 

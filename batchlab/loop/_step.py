@@ -21,7 +21,9 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from batchlab.loop._forward import IGNORE, MicroBatch, logits_of, prepare, run, summed_loss
+from batchlab import counts
+from batchlab.counts import IGNORE, MicroBatch
+from batchlab.loop._forward import logits_of, prepare, run, summed_loss
 from batchlab.loop._gradients import Gradients, unchanged
 
 __all__ = [
@@ -60,8 +62,8 @@ class StepReport:
 
     @property
     def target_share(self) -> float:
-        """Target tokens / slots: what is neither padding, nor a prompt, nor a first token."""
-        return self.target_tokens / self.slots
+        """Target tokens / real tokens: what is neither a prompt nor a first token."""
+        return self.target_tokens / self.real_tokens
 
 
 def train_step(
@@ -101,15 +103,18 @@ def train_step(
     device = next(model.parameters()).device
     total = sum_over_processes or unchanged
     inputs = [prepare(model, batch) for batch in batches]
-    counts = _counts(batches, device, sum_over_processes)
+    totals = _totals(batches, device, sum_over_processes)
 
     optimizer.zero_grad(set_to_none=True)
     step_loss = torch.zeros((), device=device, dtype=_widest(device))
     with Gradients(model, accumulate_in) as gradients:
         for number, (batch, given) in enumerate(zip(batches, inputs, strict=True)):
-            labels = batch["labels"].to(device, non_blocking=True)
-            loss = summed_loss(run(model, given, autocast=autocast), labels)
-            scaled = loss / counts[0]
+            labels = counts.carry(batch["labels"], device)
+            with counts.show(batch):
+                logits = run(model, given, autocast=autocast)
+            loss = summed_loss(logits, labels)
+            del logits
+            scaled = loss / totals[0]
             (scaler.scale(scaled) if scaler else scaled).backward()
             step_loss += loss.detach()  # stays on the device: no waiting inside the loop
             if on_micro_batch:
@@ -118,7 +123,7 @@ def train_step(
     if scaler:
         gradients.hand_over()
         scaler.unscale_(optimizer)
-    loss_sum, grad_norm, *counted = _read(total(step_loss), gradients.norm(), counts)
+    loss_sum, grad_norm, *counted = _read(total(step_loss), gradients.norm(), totals)
     target_tokens, micro_batch_count, slots, real_tokens = map(int, counted)
     _require_targets(target_tokens)
     finite = math.isfinite(loss_sum) and math.isfinite(grad_norm)
@@ -180,9 +185,9 @@ def evaluate(
     targets = torch.zeros((), device=device, dtype=torch.int64)
     try:
         for batch in micro_batches:
-            labels = batch["labels"].to(device, non_blocking=True)
+            labels = counts.carry(batch["labels"], device)
             loss += summed_loss(logits_of(model, batch, autocast=autocast), labels)
-            targets += _targets(labels)
+            targets += counts.target_tokens(labels)
     finally:
         model.train(was_training)
     loss_sum, count = _read(total(loss), total(targets))
@@ -191,11 +196,7 @@ def evaluate(
     return loss_sum / count
 
 
-def _targets(labels_BT: Tensor) -> Tensor:
-    return (labels_BT[:, 1:] != IGNORE).sum()
-
-
-def _counts(
+def _totals(
     batches: list[MicroBatch],
     device: torch.device,
     sum_over_processes: Callable[[Tensor], Tensor] | None,
@@ -205,24 +206,18 @@ def _counts(
     0 targets are refused at once where the CPU knows them, else at the end of the step, where
     they are read anyway.
     """
-    counts = torch.zeros(4, dtype=torch.int64)
+    totals = torch.zeros(4, dtype=torch.int64)
     for batch in batches:
-        slots = torch.tensor(batch["input_ids"].numel())
-        each = [_targets(batch["labels"]), torch.tensor(1), slots, _real_tokens(batch, slots)]
-        where = each[0].device
-        stacked = torch.stack([one.to(where, non_blocking=True) for one in each])
-        counts = counts.to(where, non_blocking=True) + stacked
+        targets, slots = counts.target_tokens(batch["labels"]), batch["input_ids"].numel()
+        each = [targets, torch.tensor(1), torch.tensor(slots), counts.real_tokens(batch)]
+        where = targets.device
+        stacked = torch.stack([counts.carry(one, where) for one in each])
+        totals = counts.carry(totals, where) + stacked
     if sum_over_processes:
-        counts = sum_over_processes(counts.to(device, non_blocking=True))
-    if counts.device.type == "cpu":
-        _require_targets(int(counts[0]))
-    return counts
-
-
-def _real_tokens(batch: MicroBatch, slots: Tensor) -> Tensor:
-    if "real_tokens" in batch:
-        return batch["real_tokens"]
-    return batch["attention_mask"].sum() if "attention_mask" in batch else slots
+        totals = sum_over_processes(counts.carry(totals, device))
+    if totals.device.type == "cpu":
+        _require_targets(int(totals[0]))
+    return totals
 
 
 def _require_targets(count: int) -> None:

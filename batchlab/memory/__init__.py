@@ -8,6 +8,6 @@ Doors inside
     memory.limits  whether an error says that memory ended
 """
 
-from batchlab.memory._formula import STATES, Memory, ModelShape, States, estimate, largest_rows
+from batchlab.memory._formula import STATES, Memory, ModelShape, States, estimate, rows_that_fit
 
-__all__ = ["STATES", "Memory", "ModelShape", "States", "estimate", "largest_rows"]
+__all__ = ["STATES", "Memory", "ModelShape", "States", "estimate", "rows_that_fit"]

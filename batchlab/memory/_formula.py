@@ -20,7 +20,7 @@ from typing import Any
 from batchlab import units
 from batchlab.plan import Plan
 
-__all__ = ["STATES", "Memory", "ModelShape", "States", "estimate", "largest_rows"]
+__all__ = ["STATES", "Memory", "ModelShape", "States", "estimate", "rows_that_fit"]
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def estimate(
     )
 
 
-def largest_rows(
+def rows_that_fit(
     shape: ModelShape, budget_bytes: int, *, length: int, data_parallel: int = 1, **how: Any
 ) -> int:
     """The most rows whose estimate fits; a budget below the states is refused, saying by how much.

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from batchlab import batches, plan, units
+from batchlab import batches, lengths, plan, units
 from batchlab.memory._counter import free_bytes
 from batchlab.memory._forecast import Forecast
 from batchlab.memory._journal import Journal
@@ -105,22 +105,22 @@ def largest_rows(
     """
     device = next(model.parameters()).device
     budget = free_bytes(model) if budget_bytes is None else budget_bytes
-    lengths = [len(d["input_ids"] if isinstance(d, Mapping) else d) for d in documents]
-    plans = _candidates(lengths, keep, most_rows, min_over_processes)
+    tokens = [lengths.of(document) for document in documents]
+    plans = _candidates(tokens, keep, most_rows, min_over_processes)
     setting: dict[str, Any] = {
-        "length": max(lengths),
+        "length": max(tokens),
         "checkpointing": recomputes(model),
         "dtype": next(model.parameters()).dtype,
         "autocast": autocast,
         "accumulate_in": accumulate_in,
     }
-    totals = _predicted(model, plans, lengths, setting, make_optimizer, budget, min_over_processes)
+    totals = _predicted(model, plans, tokens, setting, make_optimizer, budget, min_over_processes)
     guess = max((rows for rows in totals if totals[rows] <= budget), default=min(totals))
-    names = {"device": device.type, "documents": len(lengths), "parameters": _count(model)}
+    names = {"device": device.type, "documents": len(tokens), "parameters": _count(model)}
     tries = _Tries(
         step=Rehearsal(model, make_optimizer, autocast, accumulate_in),
         documents=documents,
-        longest_first=sorted(range(len(lengths)), key=lambda number: -lengths[number]),
+        longest_first=sorted(range(len(tokens)), key=lambda number: -tokens[number]),
         plans=plans,
         totals=totals,
         budget=budget,
@@ -130,7 +130,7 @@ def largest_rows(
     )
     best = search(sorted(plans), tries.fits, guess=min_over_processes(guess))
     if best is None:
-        raise ValueError(_nothing_fits(tries.made[-1], max(lengths), budget))
+        raise ValueError(_nothing_fits(tries.made[-1], max(tokens), budget))
     return Fit(plans[best], budget, guess, tuple(tries.made))
 
 
@@ -159,18 +159,18 @@ def search(candidates: Sequence[int], fits: Callable[[int], bool], *, guess: int
 
 
 def _candidates(
-    lengths: Sequence[int], keep: Plan | None, most_rows: int | None, least: Least
+    tokens: Sequence[int], keep: Plan | None, most_rows: int | None, least: Least
 ) -> dict[int, Plan]:
     """Every plan that may be tried, by its rows."""
-    if not lengths:
+    if not tokens:
         raise ValueError("no documents to try with")
-    longest = max(lengths)
+    longest = max(tokens)
     if keep and longest > keep.length:
-        at = list(lengths).index(longest)
+        at = list(tokens).index(longest)
         raise ValueError(
             f"document {at} has {longest:,} tokens, the rows of the plan have {keep.length:,} slots"
         )
-    most = least(len(lengths) if most_rows is None else min(most_rows, len(lengths)))
+    most = least(len(tokens) if most_rows is None else min(most_rows, len(tokens)))
     if most < 1:
         raise ValueError(f"most_rows must be at least 1, got {most_rows}")
     if keep is None:
@@ -187,7 +187,7 @@ def _candidates(
 def _predicted(
     model: Any,
     plans: Mapping[int, Plan],
-    lengths: list[int],
+    tokens: list[int],
     setting: Mapping[str, Any],
     make_optimizer: MakeOptimizer | None,
     budget: int,
@@ -199,7 +199,7 @@ def _predicted(
     how = {"attention": attention, "make_optimizer": make_optimizer, "device": device}
     forecast = Forecast(model.config, **setting, **how)
     _require_states(forecast.states_bytes, budget, least)
-    equal = lengths.count(max(lengths))  # more rows than these need a mask
+    equal = tokens.count(max(tokens))  # more rows than these need a mask
     return {
         rows: forecast.total_bytes(rows, accumulation=one.accumulation, padded=rows > equal)
         for rows, one in plans.items()

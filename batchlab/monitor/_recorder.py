@@ -8,7 +8,7 @@ tensor is read back before a record is written.
 
 Words
     part      seconds of a step with a name of their own: input, host, communication, optimizer
-    segment   one document inside a row, where positions restart
+    taken     the counts of a micro-batch, still on its device until a record is written
 """
 
 import contextlib
@@ -17,14 +17,18 @@ import uuid
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from batchlab import records
+from batchlab import counts, records
+from batchlab.counts import Counts, MicroBatch, Taken
 from batchlab.model import has_varlen, recomputes
+from batchlab.records import Cell, Identity, Model, Parts
 from batchlab.timing import Pauses, Spans
 
 __all__ = ["PARTS", "Recorder"]
@@ -38,8 +42,7 @@ class _Step:
 
     seconds: float = 0.0
     parts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
-    shapes: list[tuple[int, int]] = field(default_factory=list)
-    marks: list[Tensor | None] = field(default_factory=list)  # masks or starts, on the device
+    taken: list[Taken] = field(default_factory=list)
 
 
 class Recorder:
@@ -51,7 +54,8 @@ class Recorder:
         weight = next(model.parameters())
         self.device, self.precision = weight.device, _name(weight.dtype)
         self._hook = model.register_forward_pre_hook(self._forward, with_kwargs=True)
-        self._environment = records.environment()
+        self._environment = _environment(model)
+        self._retries = _retries(self.device)
         self._pauses = Pauses()
         self._optimizer = Spans(cuda=self.device.type == "cuda")
         self._done: list[_Step] = []
@@ -105,7 +109,7 @@ class Recorder:
     def stepped(self) -> None:
         """One optimizer step has ended."""
         now, paused = self._now(), self._pauses.take()
-        if self._step.shapes:
+        if self._step.taken:
             self._step.seconds = now - self._began
             if self.device.type != "cuda":  # there a pause may hide behind the queue
                 self.add("host", paused)
@@ -140,8 +144,8 @@ class Recorder:
             )
 
     def _forward(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        ids = kwargs.get("input_ids", args[0] if args else None)
-        if not self.model.training or not isinstance(ids, Tensor) or ids.ndim != 2:
+        batch = _seen(args, kwargs) if self.model.training else None
+        if batch is None:
             return  # evaluation is no training step
         if not self._at_work:
             between = time.perf_counter() - self._began - sum(self._step.parts.values())
@@ -149,102 +153,84 @@ class Recorder:
             self._pauses.take()  # what was paused until here is in it
             self._at_work = True
             self._note_autocast()
-        self._step.shapes.append((ids.shape[0], ids.shape[1]))
-        self._step.marks.append(_marks(kwargs))
+        self._step.taken.append(counts.take(batch))
 
     def _now(self) -> float:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         return time.perf_counter()
 
-    def _record(self, steps: list[_Step], optimizer_seconds: float | None) -> dict[str, Any]:
-        varlen = has_varlen(self.model)
-        counts = [_counts(step, varlen=varlen) for step in steps]
-        shapes = steps[0].shapes
-        config = getattr(self.model, "config", None)
-        seconds = {f"{name}_seconds": sum(s.parts[name] for s in steps) for name in PARTS}
-        return {
-            "kind": "cell",
-            "source": self.source,
-            "run": self.run,
-            "status": "ok",
-            "error": None,
-            "model_fingerprint": _fingerprint(self.model),
-            "model": {"name": getattr(config, "model_type", type(self.model).__name__)},
-            "data": "unknown",
-            "data_fingerprint": "unknown",
-            "layout": "packed" if any(one["restarts"] for one in counts) else "padded",
-            "rows": shapes[0][0],
-            "accumulation": len(shapes),
-            "data_parallel": 1,
-            "checkpointing": recomputes(self.model),
-            "precision": self.precision,
-            "warmup_steps": int(self._first),
-            "steps": len(steps),
-            "micro_batches": sum(len(step.shapes) for step in steps),
-            "target_tokens": None,
-            **{name: sum(one[name] for one in counts) for name in COUNTED},
-            "seconds": sum(step.seconds for step in steps),
-            "step_seconds": [step.seconds for step in steps],
-            "step_slots": [one["slots"] for one in counts],
-            "step_slot_pairs": [one["slot_pairs"] for one in counts],
-            **seconds,
-            "optimizer_seconds": optimizer_seconds,
-            "peak_bytes": _peak_bytes(self.device),
-            "environment": {**self._environment, "date": records.now()},
-        }
+    def _record(self, steps: list[_Step], optimizer_seconds: float | None) -> Cell:
+        each = [_counts(step, varlen=has_varlen(self.model)) for step in steps]
+        rows = sum(one.rows for step in steps for one in step.taken)
+        total = reduce(add, each)
+        before, self._retries = self._retries, _retries(self.device)
+        named = {f"{name}_seconds": sum(one.parts[name] for one in steps) for name in PARTS}
+        return Cell(
+            source=self.source,
+            run=self.run,
+            identity=_identity(self.model),
+            layout="packed" if (total.documents or 0) > rows else "padded",
+            rows=steps[0].taken[0].rows,
+            accumulation=len(steps[0].taken),
+            checkpointing=recomputes(self.model),
+            precision=self.precision,
+            warmup_steps=int(self._first),
+            steps=len(steps),
+            micro_batches=sum(len(step.taken) for step in steps),
+            counts=total,
+            seconds=sum(step.seconds for step in steps),
+            step_seconds=tuple(step.seconds for step in steps),
+            step_slots=tuple(one.slots or 0 for one in each),
+            step_slot_pairs=tuple(one.slot_pairs or 0 for one in each),
+            parts=Parts(**named, optimizer_seconds=optimizer_seconds),
+            peak_bytes=_peak_bytes(self.device),
+            allocator_retries=None if before is None else (self._retries or 0) - before,
+            environment={**self._environment, "date": records.now()},
+        )
 
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-COUNTED = ("documents", "real_tokens", "slots", "real_pairs", "slot_pairs")
+def _seen(args: tuple[Any, ...], kwargs: dict[str, Any]) -> MicroBatch | None:
+    """The micro-batch behind a call of the model: shown by its loop, else its own arguments."""
+    given = {**({"input_ids": args[0]} if args else {}), **kwargs}
+    ids = given.get("input_ids")
+    if not isinstance(ids, Tensor) or ids.ndim != 2:
+        return None
+    names = ("input_ids", "position_ids", "attention_mask", "labels")
+    return counts.shown() or {
+        name: given[name] for name in names if isinstance(given.get(name), Tensor)
+    }
 
 
-def _marks(inputs: dict[str, Any]) -> Tensor | None:
-    """Tokens of each padded row (B,), or where documents start in packed rows (B, T)."""
-    mask, positions = inputs.get("attention_mask"), inputs.get("position_ids")
-    if isinstance(mask, Tensor) and mask.ndim == 2:
-        return mask.sum(dim=1)
-    if mask is None and isinstance(positions, Tensor) and positions.ndim == 2:
-        return positions == 0
-    return None
+def _counts(step: _Step, *, varlen: bool) -> Counts:
+    return reduce(add, (one.read(varlen=varlen) for one in step.taken))
 
 
-def _counts(step: _Step, *, varlen: bool) -> dict[str, int]:
-    """Slots, tokens and attention pairs of one step; without marks every slot counts as real."""
-    totals = dict.fromkeys((*COUNTED, "restarts"), 0)
-    for (rows, width), marks in zip(step.shapes, step.marks, strict=True):
-        lengths = _lengths(rows, width, marks)
-        restarts = marks is not None and marks.ndim == 2 and len(lengths) > rows
-        pairs = int((lengths**2).sum())
-        totals["documents"] += len(lengths)
-        totals["real_tokens"] += int(lengths.sum())
-        totals["slots"] += rows * width
-        totals["real_pairs"] += pairs
-        totals["slot_pairs"] += pairs if varlen and restarts else rows * width**2
-        totals["restarts"] += restarts
-    return totals
+def _identity(model: nn.Module) -> Identity:
+    """Fingerprints are equal for models of equal shape: the weights do not matter to time."""
+    parameters = list(model.parameters())
+    total = sum(one.numel() for one in parameters)
+    name = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
+    fingerprint = f"{type(model).__name__}-{total}-{len(parameters)}"
+    return Identity(Model(name), fingerprint, "unknown", "unknown")
 
 
-def _lengths(rows: int, width: int, marks: Tensor | None) -> Tensor:
-    """Tokens of each document of a micro-batch."""
-    if marks is None:
-        return torch.full((rows,), width)
-    if marks.ndim == 1:
-        return marks.long().cpu()
-    starts = marks.expand(rows, width).clone()
-    starts[:, 0] = True
-    places = starts.flatten().nonzero().flatten().cpu()
-    return torch.diff(places, append=torch.tensor([rows * width]))
-
-
-def _fingerprint(model: nn.Module) -> str:
-    """Equal for models of equal shape; the weights do not matter to time."""
-    sizes = [tuple(p.shape) for p in model.parameters()]
-    return f"{type(model).__name__}-{sum(p.numel() for p in model.parameters())}-{len(sizes)}"
+def _environment(model: nn.Module) -> dict[str, records.Json]:
+    config = getattr(model, "config", None)
+    return records.environment(attention=getattr(config, "_attn_implementation", None))
 
 
 def _peak_bytes(device: torch.device) -> int | None:
     return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else None
+
+
+def _retries(device: torch.device) -> int | None:
+    """How often the allocator of a GPU gave cached blocks back and asked anew, so far."""
+    if device.type != "cuda":
+        return None
+    retries: int = torch.cuda.memory_stats(device).get("num_alloc_retries", 0)
+    return retries

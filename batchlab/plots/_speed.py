@@ -4,7 +4,7 @@ rates by rows, a diagnosis  ->  Picture
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -27,6 +27,9 @@ from batchlab.plots._canvas import (
     second_unit,
     told,
 )
+
+if TYPE_CHECKING:
+    from batchlab.doctor import Diagnosis
 
 __all__ = ["lost_time", "throughput"]
 
@@ -133,7 +136,7 @@ def _knee(rows: float) -> str:
     return f"{units.count(rows) if rows >= 10 else f'{rows:.2g}'} rows"
 
 
-def lost_time(diagnosis: Any, *, title: str = "") -> Picture:
+def lost_time(diagnosis: "Diagnosis", *, title: str = "") -> Picture:
     """From the measured step down to useful compute: each part that was lost, and what is left.
 
     The unexplained rest is a bar of its own. It points back where prices add up to more than was
@@ -157,7 +160,7 @@ def lost_time(diagnosis: Any, *, title: str = "") -> Picture:
     unit, name = second_unit(total)
     _draw_waterfall(axes, bars, unit, total)
     axes.set_xlabel(f"{name} of one step")
-    headline(axes, title or f"Where one step goes: rows {subject['rows']}, {subject['layout']}")
+    headline(axes, title or f"Where one step goes: rows {subject.rows}, {subject.layout}")
     shown = ", ".join(
         f"{text} {units.duration(abs(width))} ({units.share(abs(width) / total)})"
         + (" more than measured" if text == "unexplained" and width > 0 else "")

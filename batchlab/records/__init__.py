@@ -3,6 +3,10 @@
 measurement  <->  line of a .jsonl file
 """
 
-from batchlab.records._file import Records, append, device_of, environment, now, read, require_same
+from batchlab.records._cell import LAYOUTS, Cell, Identity, Json, Model, Parts, require_same
+from batchlab.records._environment import environment, now
+from batchlab.records._file import Records, append, read
+from batchlab.records._schema import SCHEMA, as_record, cell
 
-__all__ = ["Records", "append", "device_of", "environment", "now", "read", "require_same"]
+__all__ = ["LAYOUTS", "SCHEMA", "Cell", "Identity", "Json", "Model", "Parts", "Records", "append",
+           "as_record", "cell", "environment", "now", "read", "require_same"]  # fmt: skip

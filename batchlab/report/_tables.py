@@ -6,10 +6,14 @@ Numbers stand right, words stand left; a report computes nothing that its argume
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from batchlab import units
 from batchlab.padding import Padding
+
+if TYPE_CHECKING:
+    from batchlab.doctor import Diagnosis
+    from batchlab.doctor.throughput import Throughput
 
 UNEXPLAINED = 0.2  # a larger rest makes a diagnosis doubtful
 UNREST = 1.3  # rounds of one cell that differ by more say little of the next cell
@@ -57,52 +61,51 @@ def padding_rows(measured: Mapping[str, Padding]) -> list[list[str]]:
     ]
 
 
-def cell_table(found: Any) -> str:
+def cell_table(throughput: "Throughput") -> str:
     """The cells of a Throughput: useful tokens per second with their spread, waste, memory."""
-    counted = any(line.peak_bytes for line in found.lines)
+    counted = any(line.peak_bytes for line in throughput.lines)
     rows = []
-    for line in found.lines:
-        row = [found.name_of(line), line.cell["rows"], line.cell.get("accumulation") or ""]
+    for line in throughput.lines:
+        row: list[object] = [throughput.name_of(line), line.cell.rows, line.cell.accumulation or ""]
         if line.finished:
             spread = f"{units.count(line.slowest)} to {units.count(line.fastest)}"
             row += [units.count(line.rate), spread if len(line.finished) > 1 else "", line.rounds]
             row += [units.share(line.waste)]
             row += [units.size(line.peak_bytes) if line.peak_bytes else ""] if counted else []
         else:
-            status = str(line.cell["status"]).replace("_", " ")
+            status = str(line.cell.status).replace("_", " ")
             row += ["", status, line.rounds, ""] + [""] * counted
         rows.append(row)
     headers = ["layout", "rows", "accumulation", "useful tokens/s", "slowest to fastest round",
                "rounds", "waste"]  # fmt: skip
     text = table([*headers, *["peak memory"] * counted], rows, align="lrrrrrr" + "r" * counted)
-    if found.unrest < UNREST:
+    if throughput.unrest < UNREST:
         return text
-    return (
-        f"{text}\n\nBe careful: rounds of one cell differ by up to {found.unrest:.1f} x. Measure "
-        "again on a quiet machine, with more rounds."
-    )
+    apart = f"rounds of one cell differ by up to {throughput.unrest:.1f} x"
+    again = "Measure again on a quiet machine, with more rounds."
+    return f"{text}\n\nBe careful: {apart}. {again}"
 
 
-def knee_text(found: Any, share: float) -> str:
+def knee_text(throughput: "Throughput", share: float) -> str:
     """Where rows stop to pay, and which cell is the fastest."""
-    knee, best, first = found.knee_rows, found.best, found.finished[0]
+    knee, best, first = throughput.knee_rows, throughput.best, throughput.finished[0]
     where = f"from {knee:.1f} rows on" if knee >= 1 else "from the first row on"
     return (
         f"Knee: {where}, rows without padding reach {units.share(share)} of their best rate\n"
-        f"({units.duration(found.cost.fixed_seconds)} for a micro-batch and "
-        f"{units.duration(found.row_seconds)} for each of its rows).\n"
-        f"Best: {found.name_of(best)}, rows {best.cell['rows']}, "
-        f"{best.rate / first.rate:.2f} x the useful tokens/s of {found.name_of(first)}, "
-        f"rows {first.cell['rows']}."
+        f"({units.duration(throughput.cost.fixed_seconds)} for a micro-batch and "
+        f"{units.duration(throughput.row_seconds)} for each of its rows).\n"
+        f"Best: {throughput.name_of(best)}, rows {best.cell.rows}, "
+        f"{best.rate / first.rate:.2f} x the useful tokens/s of {throughput.name_of(first)}, "
+        f"rows {first.cell.rows}."
     )
 
 
-def prediction_table(found: Any) -> str:
+def prediction_table(throughput: "Throughput") -> str:
     """Steps of a Throughput, each priced by the other cells, beside what was measured."""
     rows = [
-        [found.name_of(one.line), one.line.cell["rows"], units.duration(one.predicted_seconds),
+        [throughput.name_of(one.line), one.line.cell.rows, units.duration(one.predicted_seconds),
          units.duration(one.measured_seconds), f"{100 * one.error:+.1f} %"]
-        for one in found.predictions
+        for one in throughput.predictions
     ]  # fmt: skip
     return table(["layout", "rows", "predicted step", "measured", "off by"], rows, align="lrrrr")
 
@@ -119,7 +122,7 @@ def peak_table(peaks: Sequence[Mapping[str, Any]]) -> str:
     return table(headers, rows, align="rrlrrr")
 
 
-def diagnosis_text(diagnosis: Any) -> str:
+def diagnosis_text(diagnosis: "Diagnosis") -> str:
     """A diagnosis as a table of parts, and the causes in words."""
     subject, total = diagnosis.subject, diagnosis.step_seconds
     rows = [
@@ -128,9 +131,9 @@ def diagnosis_text(diagnosis: Any) -> str:
         if abs(p.seconds) >= 0.0005 * total
     ]
     rows.append(["measured step", units.duration(total), units.share(1.0), ""])
-    head = f"rows {subject['rows']}, {subject['layout']}"
-    if diagnosis.baseline["rows"] != subject["rows"]:
-        rows_before = diagnosis.baseline["rows"]
+    head = f"rows {subject.rows}, {subject.layout}"
+    if diagnosis.baseline.rows != subject.rows:
+        rows_before = diagnosis.baseline.rows
         head += f": {diagnosis.speedup:.2f} x the useful tokens/s of rows {rows_before}"
     causes = [
         f"  {cause.name}: {cause.advice}"

@@ -21,15 +21,15 @@ CURVE_POINTS = 41
 class Material:
     """What a report found: cells, records of peaks, and the memory predicted for the cells."""
 
-    found: Throughput | None
+    throughput: Throughput | None
     peaks: Sequence[Mapping[str, Any]]
     predicted: Mapping[int, Mapping[str, float]] | None = None
 
     @property
     def cells(self) -> Throughput:
-        if self.found is None or not self.found.finished:
+        if self.throughput is None or not self.throughput.finished:
             raise ValueError("no cell finished")
-        return self.found
+        return self.throughput
 
 
 def make(name: str, material: Material) -> Any:
@@ -62,27 +62,27 @@ def draw(path: Path, material: Material) -> tuple[list[str], dict[str, str]]:
 def _throughput(material: Material) -> Any:
     from batchlab import plots
 
-    found = material.cells
+    throughput = material.cells
     measured: dict[str, dict[int, tuple[float, float, float]]] = {}
     ended: dict[str, list[int]] = {}
-    for line in found.lines:
-        name, rows = found.name_of(line), line.cell["rows"]
+    for line in throughput.lines:
+        name, rows = throughput.name_of(line), line.cell.rows
         if line.finished:
             measured.setdefault(name, {})[rows] = line.rate, line.slowest, line.fastest
         elif line.out_of_memory:
             ended.setdefault(name, []).append(rows)
     try:
-        knee, curve = found.knee_rows, _curve(found)
+        knee, curve = throughput.knee_rows, _curve(throughput)
     except ValueError:  # too few sizes: the table says so
         knee, curve = None, None
     return plots.throughput(measured, knee_rows=knee, without_padding=curve, out_of_memory=ended)
 
 
-def _curve(found: Throughput) -> dict[float, float]:
-    rows = [line.cell["rows"] for line in found.lines]
+def _curve(throughput: Throughput) -> dict[float, float]:
+    rows = [line.cell.rows for line in throughput.lines]
     low, high = min(rows), max(rows)
     places = [low * (high / low) ** (n / (CURVE_POINTS - 1)) for n in range(CURVE_POINTS)]
-    return {place: found.rate_without_padding(place) for place in places}
+    return {place: throughput.rate_without_padding(place) for place in places}
 
 
 def _memory(material: Material) -> Any:
@@ -98,30 +98,30 @@ def _memory(material: Material) -> Any:
     if material.predicted:
         title = f"Predicted memory of a step, rows of {data.DEFAULT_LONGEST} slots"
         return plots.memory_stack(material.predicted, title=title)
-    found = material.cells
-    lines = [line for line in found.finished if line.peak_bytes]
+    throughput = material.cells
+    lines = [line for line in throughput.finished if line.peak_bytes]
     if not lines:
         raise ValueError("no record holds a peak; `batchlab memory --figure` predicts it")
-    name = found.name_of(lines[0])
+    name = throughput.name_of(lines[0])
     peak = {
-        line.cell["rows"]: {"measured peak": float(line.peak_bytes or 0)}
+        line.cell.rows: {"measured peak": float(line.peak_bytes or 0)}
         for line in lines
-        if found.name_of(line) == name
+        if throughput.name_of(line) == name
     }
     return plots.memory_stack(peak, title=f"Peak memory of a step, {name}")
 
 
-def predicted_memory(found: Throughput) -> dict[int, dict[str, int]] | None:
+def predicted_memory(throughput: Throughput) -> dict[int, dict[str, int]] | None:
     """Bytes by kind for the embedded model and corpus, whose config is known; else None."""
     from batchlab import model
     from batchlab.memory import trace
 
-    first = found.lines[0].cell
-    names = (first.get("model") or {}).get("name"), first.get("data"), first["precision"]
+    first = throughput.lines[0].cell
+    names = first.identity.model.name, first.identity.data, first.precision
     if names != ("small", "stdlib", "float32"):
         return None
     config = model.load(None).config
-    accumulation = {line.cell["rows"]: line.cell["accumulation"] for line in found.lines}
+    accumulation = {line.cell.rows: line.cell.accumulation or 1 for line in throughput.lines}
     return {
         rows: trace.predict_peak(
             config, rows=rows, length=data.DEFAULT_LONGEST, accumulation=min(2, accumulation[rows])
@@ -147,11 +147,11 @@ def _lost_time(material: Material) -> Any:
 def _predicted_steps(material: Material) -> Any:
     from batchlab import plots
 
-    found = material.cells
+    throughput = material.cells
     pairs: dict[str, list[tuple[float, float]]] = {}
-    for one in found.predictions:
+    for one in throughput.predictions:
         pair = one.predicted_seconds, one.measured_seconds
-        pairs.setdefault(found.name_of(one.line), []).append(pair)
+        pairs.setdefault(throughput.name_of(one.line), []).append(pair)
     if not pairs:
         raise ValueError("without any one of the cells, fewer than three sizes are left")
     return plots.predicted_measured(pairs, of="seconds", title="Steps, predicted by other cells")

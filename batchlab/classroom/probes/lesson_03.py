@@ -88,7 +88,7 @@ def _steps(numbers: np.ndarray, targets: np.ndarray) -> list[np.ndarray]:
     return [numbers[step == number] for number in np.unique(step)]
 
 
-def _micro_batches(step: np.ndarray) -> list[dict[str, Any]]:
+def _micro_batches(step: np.ndarray) -> list[loop.MicroBatch]:
     """A step in two micro-batches, short and long documents: less padding, the same gradient."""
     given = _corpus()
     by_length = step[np.argsort(given["lengths"][step], kind="stable")]

@@ -24,10 +24,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from batchlab import loop
+from batchlab.loop import IGNORE
 
 __all__ = ["MISTAKES", "micro_batch", "popular_step", "recipe", "steps", "timeline"]
 
-IGNORE, VOCABULARY, WIDTH, RATE = -100, 12, 6, 0.5
+VOCABULARY, WIDTH, RATE = 12, 6, 0.5
 Step = Callable[..., Any]
 
 MISTAKES = {

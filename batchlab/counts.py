@@ -1,0 +1,211 @@
+"""What one micro-batch holds: counted once, here, by every room that asks.
+
+    MicroBatch  ->  Taken (small tensors, still on the device)  ->  Counts
+
+On a GPU nothing may wait inside a step: `take` reduces a micro-batch to six numbers where it lies,
+and `Taken.read` fetches them later. `of` does both at once.
+
+Words
+    segment   slots that attend to each other: a row, or what follows a position that restarts
+    document  a segment that holds a real token; the empty tail of a packed row is none
+    pair      one (query, key) position of attention, masked or not
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+__all__ = ["IGNORE", "Counts", "MicroBatch", "Taken", "carry", "of", "real_tokens", "show", "shown",
+           "starts", "take", "target_tokens"]  # fmt: skip
+
+IGNORE = -100  # the label of a position that is not trained; PyTorch's default
+
+MicroBatch = Mapping[str, "Tensor"]  # its entries stand in batchlab.batches
+
+_SHOWN: ContextVar[MicroBatch | None] = ContextVar("micro-batch", default=None)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Totals of one or several micro-batches; None where nobody knows.
+
+    >>> Counts(real_tokens=9, slots=10) + Counts(real_tokens=50, slots=100)
+    ... # doctest: +ELLIPSIS
+    Counts(documents=None, real_tokens=59, slots=110, ...)
+    """
+
+    documents: int | None = None
+    real_tokens: int | None = None
+    slots: int | None = None
+    target_tokens: int | None = None
+    real_pairs: int | None = None  # inside documents
+    slot_pairs: int | None = None  # that attention computes
+
+    def __add__(self, other: "Counts") -> "Counts":
+        """Totals add; a total of something unknown is unknown."""
+        sums: dict[str, int | None] = {}
+        for field in fields(self):
+            ours, theirs = getattr(self, field.name), getattr(other, field.name)
+            sums[field.name] = None if ours is None or theirs is None else ours + theirs
+        return Counts(**sums)
+
+    @property
+    def waste(self) -> float | None:
+        """Padding slots / slots."""
+        if self.real_tokens is None or not self.slots:
+            return None
+        return 1 - self.real_tokens / self.slots
+
+    @property
+    def target_share(self) -> float | None:
+        """Target tokens / real tokens: what is neither a prompt nor a first token."""
+        if self.target_tokens is None or not self.real_tokens:
+            return None
+        return self.target_tokens / self.real_tokens
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The counts of one micro-batch, not yet read: reading waits for its device."""
+
+    rows: int
+    width: int
+    sums: "Tensor"  # (5,) int64: documents, real tokens, real pairs, segment pairs, targets
+    has_targets: bool
+
+    def read(self, *, varlen: bool = False) -> Counts:
+        """The numbers; with `varlen` attention, pairs are computed inside segments only."""
+        documents, real, real_pairs, segment_pairs, targets = self.sums.tolist()
+        return Counts(
+            documents=documents,
+            real_tokens=real,
+            slots=self.rows * self.width,
+            target_tokens=targets if self.has_targets else None,
+            real_pairs=real_pairs,
+            slot_pairs=segment_pairs if varlen else self.rows * self.width**2,
+        )
+
+
+def of(batch: MicroBatch, *, varlen: bool = False) -> Counts:
+    """Count one micro-batch, and wait for the numbers if it lies on a GPU.
+
+    It has `input_ids` (B, T) and may have `position_ids`, `attention_mask` and `labels` (B, T), and
+    `row_tokens` (B,). Without `labels` the target tokens are unknown. With `varlen` attention,
+    pairs are computed inside segments only; otherwise in the whole row.
+
+    >>> import torch
+    >>> ids = torch.tensor([[5, 6, 7, 8, 9, 0]])
+    >>> packed = {"input_ids": ids, "position_ids": torch.tensor([[0, 1, 2, 0, 1, 0]])}
+    >>> one = of(packed | {"row_tokens": torch.tensor([5])}, varlen=True)
+    >>> one.documents, one.real_tokens, one.slots, one.real_pairs, one.slot_pairs
+    (2, 5, 6, 13, 14)
+    """
+    return take(batch).read(varlen=varlen)
+
+
+def take(batch: MicroBatch) -> Taken:
+    """Count one micro-batch where its `input_ids` lie; nothing waits for that device."""
+    import torch
+
+    ids = batch["input_ids"]
+    rows, width = ids.shape
+    segment = _starts_of(batch).flatten().cumsum(0) - 1  # number of the segment, slot by slot
+    real = _is_real(batch).flatten().to(torch.int64)
+    none = torch.zeros_like(segment)
+    slots_of = none.index_add(0, segment, torch.ones_like(segment))
+    real_of = none.index_add(0, segment, real)
+    labels = batch.get("labels")
+    targets = none.sum() if labels is None else carry(target_tokens(labels), ids.device)
+    sums = (real_of > 0).sum(), real_of.sum(), (real_of**2).sum(), (slots_of**2).sum(), targets
+    return Taken(rows, width, torch.stack(sums), labels is not None)
+
+
+def starts(position_ids: "Tensor", real: "Tensor | None" = None) -> "Tensor":
+    """Where segments begin, (B, T) bool: at each row, and where a position is not the next one.
+
+    Without `real` this is the rule of transformers (`find_packed_sequence_indices`). Where `real`,
+    (B, T) bool, marks the tokens of padded rows, positions of padding begin nothing.
+    """
+    import torch
+
+    begins = torch.ones_like(position_ids, dtype=torch.bool)
+    begins[:, 1:] = position_ids.diff(dim=1) != 1
+    if real is not None:
+        begins[:, 1:] &= real[:, 1:] & real[:, :-1]
+    return begins
+
+
+def target_tokens(labels: "Tensor") -> "Tensor":
+    """How many labels (B, T) the loss counts, () int64: it compares `labels[:, 1:]`."""
+    return (labels[:, 1:] != IGNORE).sum()
+
+
+def real_tokens(batch: MicroBatch) -> "Tensor":
+    """How many slots hold no padding, () int64; without a mask or `row_tokens`, all of them."""
+    import torch
+
+    if "row_tokens" in batch:
+        return batch["row_tokens"].sum()
+    mask = _mask(batch)
+    return torch.tensor(batch["input_ids"].numel()) if mask is None else (mask != 0).sum()
+
+
+def carry(tensor: "Tensor", device: "torch.device") -> "Tensor":
+    """The tensor on `device`; only a copy *to* the CPU is waited for.
+
+    Such a copy with `non_blocking=True` returns at once with memory that is not yet filled.
+    """
+    return tensor.to(device, non_blocking=device.type != "cpu")
+
+
+@contextlib.contextmanager
+def show(batch: MicroBatch) -> Iterator[None]:
+    """Let whoever watches the model see the whole micro-batch, not only what the model takes."""
+    before = _SHOWN.set(batch)
+    try:
+        yield
+    finally:
+        _SHOWN.reset(before)
+
+
+def shown() -> MicroBatch | None:
+    """The micro-batch that the model runs on right now, where its caller shows it."""
+    return _SHOWN.get()
+
+
+def _mask(batch: MicroBatch) -> "Tensor | None":
+    mask = batch.get("attention_mask")
+    return mask if mask is not None and mask.ndim == 2 else None
+
+
+def _is_real(batch: MicroBatch) -> "Tensor":
+    """Which slots hold a token of a document, (B, T) bool."""
+    import torch
+
+    ids, mask = batch["input_ids"], _mask(batch)
+    if "row_tokens" in batch:
+        filled = carry(batch["row_tokens"], ids.device)
+        return torch.arange(ids.shape[1], device=ids.device) < filled[:, None]
+    return torch.ones_like(ids, dtype=torch.bool) if mask is None else carry(mask, ids.device) != 0
+
+
+def _starts_of(batch: MicroBatch) -> "Tensor":
+    """Where segments begin, (B, T) bool: by positions, else by `cu_seqlens`, else row by row."""
+    import torch
+
+    ids, positions, mask = batch["input_ids"], batch.get("position_ids"), _mask(batch)
+    if positions is not None and positions.ndim == 2:
+        real = None if mask is None else carry(mask, ids.device) != 0
+        return starts(carry(positions, ids.device).expand_as(ids), real)
+    begins = torch.zeros_like(ids, dtype=torch.bool)
+    begins[:, 0] = True
+    if "cu_seqlens" in batch:
+        places = carry(batch["cu_seqlens"], ids.device)[:-1].long()
+        begins = begins.flatten().index_fill(0, places, True).view_as(ids)
+    return begins

@@ -1,0 +1,278 @@
+"""A cell: what some steps at one setting held, how long they took, and on what machine.
+
+    setting, counts, seconds by part  ->  Cell;  cells of one setting add
+
+Words
+    setting  rows, accumulation, layout, checkpointing, precision, data_parallel, and of what model,
+             data and device: cells that agree in all of these may be added
+    part     seconds of the steps with a name of their own: input, optimizer, host, communication
+    finished its steps ended; a cell that ran out of memory holds no counts
+"""
+
+import math
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeAlias, TypeVar, get_args, get_origin
+
+from batchlab.counts import Counts
+
+__all__ = ["LAYOUTS", "Cell", "Identity", "Json", "Model", "Parts", "require_same"]
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+Number = TypeVar("Number", int, float)
+
+STATUS = ("ok", "out_of_memory")
+LAYOUTS = ("padded", "bucketed", "packed")  # in the order of tables
+SAYS = {
+    int: "a whole number >= 0",
+    float: "a finite number >= 0",
+    str: "a text",
+    bool: "true or false",
+}
+
+
+class Checked:
+    """A value whose fields are of the types that they are declared with."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, one.name)
+            if not _is(value, one.type):
+                raise ValueError(f"{one.name} must be {_says(one.type)}, got {value!r:.40}")
+
+
+@dataclass(frozen=True)
+class Model(Checked):
+    """What is known of a model by name."""
+
+    name: str = "unknown"
+    parameters: int | None = None
+    family: str | None = None
+
+
+@dataclass(frozen=True)
+class Identity(Checked):
+    """Which model was trained on which data; fingerprints are equal for equal ones."""
+
+    model: Model = field(default_factory=Model)
+    model_fingerprint: str | None = None
+    data: str | None = None
+    data_fingerprint: str | None = None
+
+
+@dataclass(frozen=True)
+class Parts(Checked):
+    """Seconds of the measured steps that were neither forward nor backward; None: nobody timed."""
+
+    input_seconds: float | None = None
+    optimizer_seconds: float | None = None
+    host_seconds: float | None = None
+    communication_seconds: float | None = None
+
+    def __add__(self, other: "Parts") -> "Parts":
+        """Seconds add; what one side did not time is not known of both."""
+        names = [one.name for one in fields(self)]
+        return Parts(**{name: _sum(getattr(self, name), getattr(other, name)) for name in names})
+
+    def items(self) -> list[tuple[str, float]]:
+        """Each part by its name (input, optimizer, ...), 0 where nobody timed it."""
+        names = [one.name for one in fields(self)]
+        return [(name.removesuffix("_seconds"), getattr(self, name) or 0.0) for name in names]
+
+    @property
+    def total_seconds(self) -> float:
+        return sum(seconds for _, seconds in self.items())
+
+
+@dataclass(frozen=True)
+class Cell(Checked):
+    """Totals over the measured steps of one setting. No invalid cell can be made."""
+
+    rows: int
+    layout: str
+    checkpointing: bool
+    precision: str
+    accumulation: int | None = None
+    data_parallel: int | None = 1
+    identity: Identity = field(default_factory=Identity)
+    status: str = "ok"
+    error: str | None = None
+    steps: int = 0
+    warmup_steps: int = 0  # taken before, and counted nowhere
+    micro_batches: int = 0
+    seconds: float = 0.0
+    counts: Counts = field(default_factory=Counts)
+    parts: Parts = field(default_factory=Parts)
+    step_seconds: tuple[float, ...] | None = None  # one entry a step
+    step_slots: tuple[int, ...] | None = None
+    step_slot_pairs: tuple[int, ...] | None = None
+    peak_bytes: int | None = None  # None where the device counts none
+    allocator_retries: int | None = None
+    source: str | None = None  # sweep, monitor or trainer
+    run: str | None = None
+    round: int | None = None
+    documents_per_step: int | None = None
+    seed: int | None = None
+    device_type: str | None = None
+    repeats: int = 1  # cells that were added to make this one
+    environment: Mapping[str, Json] = field(default_factory=dict)
+    more: Mapping[str, Json] = field(default_factory=dict)  # what the file holds besides
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, count in vars(self.counts).items():
+            if not _is(count, int | None):
+                raise ValueError(f"{name} must be {SAYS[int]}, got {count!r:.40}")
+        if self.status not in STATUS:
+            raise ValueError(f"status must be {' or '.join(STATUS)}, got {self.status!r:.40}")
+        if self.rows < 1:
+            raise ValueError(f"rows must be at least 1, got {self.rows}")
+        for name in ("step_seconds", "step_slots", "step_slot_pairs"):
+            entries = getattr(self, name)
+            if entries is not None and len(entries) != self.steps:
+                raise ValueError(f"{name} has {len(entries)} entries for {self.steps} steps")
+        if self.finished:
+            self._require_counts()
+
+    def _require_counts(self) -> None:
+        lacks = [name for name, count in vars(self.counts).items() if count is None]
+        lacks = [name for name in lacks if name != "target_tokens"]
+        if lacks:
+            raise ValueError(f"a finished cell lacks {', '.join(lacks)}")
+        for name in ("steps", "micro_batches", "seconds", "slots"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} of a finished cell must be above 0, got 0")
+
+    @property
+    def finished(self) -> bool:
+        return self.status == "ok"
+
+    @property
+    def documents(self) -> int:
+        return self._known("documents")
+
+    @property
+    def real_tokens(self) -> int:
+        return self._known("real_tokens")
+
+    @property
+    def slots(self) -> int:
+        return self._known("slots")
+
+    @property
+    def real_pairs(self) -> int:
+        return self._known("real_pairs")
+
+    @property
+    def slot_pairs(self) -> int:
+        return self._known("slot_pairs")
+
+    @property
+    def waste(self) -> float:
+        """Padding slots / slots."""
+        return 1 - self.real_tokens / self.slots
+
+    @property
+    def mean_step_seconds(self) -> float:
+        return self.seconds / self.steps
+
+    @property
+    def device(self) -> str | None:
+        """The GPU that this was measured on, else the processor; None where it does not say."""
+        name = self.environment.get("device")
+        found = self.environment.get("processor") if name in (None, "cpu") else name
+        return None if found is None else str(found)
+
+    @property
+    def setting(self) -> tuple[tuple[str, object], ...]:
+        """All in which cells must agree to be added, by name."""
+        names = ("rows", "accumulation", "layout", "checkpointing", "precision", "data_parallel")
+        own = [(name, getattr(self, name)) for name in names]
+        return (*own, *_origin(self).items())
+
+    def __add__(self, other: "Cell") -> "Cell":
+        """Totals add and step lists join; what one side does not know is not known of both."""
+        for (name, ours), (_, theirs) in zip(self.setting, other.setting, strict=True):
+            if ours != theirs:
+                raise ValueError(f"cells of two settings do not add: {name} {ours} and {theirs}")
+        if not (self.finished and other.finished):
+            raise ValueError("a cell that ran out of memory holds nothing to add")
+        return replace(
+            self,
+            steps=self.steps + other.steps,
+            warmup_steps=self.warmup_steps + other.warmup_steps,
+            micro_batches=self.micro_batches + other.micro_batches,
+            seconds=self.seconds + other.seconds,
+            counts=self.counts + other.counts,
+            parts=self.parts + other.parts,
+            step_seconds=_joined(self.step_seconds, other.step_seconds),
+            step_slots=_joined(self.step_slots, other.step_slots),
+            step_slot_pairs=_joined(self.step_slot_pairs, other.step_slot_pairs),
+            peak_bytes=max(filter(None, (self.peak_bytes, other.peak_bytes)), default=None),
+            allocator_retries=_sum(self.allocator_retries, other.allocator_retries),
+            round=self.round if self.round == other.round else None,
+            run=self.run if self.run == other.run else None,
+            repeats=self.repeats + other.repeats,
+        )
+
+    def _known(self, name: str) -> int:
+        count = getattr(self.counts, name)
+        if not isinstance(count, int):
+            raise ValueError(f"a cell that did not finish has no {name}")
+        return count
+
+
+def require_same(cells: Iterable[Cell], why: str, *, precision: bool = False) -> None:
+    """Refuse cells of two models, data sets or devices; with `precision`, of two precisions."""
+    cells = list(cells)
+    found = [
+        {
+            **_origin(cell),
+            "data_parallel": cell.data_parallel,
+            **({"precision": cell.precision} if precision else {}),
+        }
+        for cell in cells
+    ]
+    for name in found[0] if found else ():
+        values = sorted({str(one[name]) for one in found})
+        if len(values) > 1:
+            raise ValueError(f"the records differ in {name} ({', '.join(values)}): {why}")
+
+
+def _origin(cell: Cell) -> dict[str, object]:
+    return {
+        "model_fingerprint": cell.identity.model_fingerprint,
+        "data_fingerprint": cell.identity.data_fingerprint,
+        "device": cell.device,
+    }
+
+
+def _sum(one: Number | None, other: Number | None) -> Number | None:
+    return None if one is None or other is None else one + other
+
+
+def _joined(
+    one: tuple[Number, ...] | None, other: tuple[Number, ...] | None
+) -> tuple[Number, ...] | None:
+    return None if one is None or other is None else one + other
+
+
+def _is(value: object, kind: object) -> bool:
+    """Whether a value is of a declared type; numbers are finite and not negative."""
+    if isinstance(kind, types.UnionType):
+        return any(_is(value, one) for one in get_args(kind))
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and all(_is(one, get_args(kind)[0]) for one in value)
+    if kind in (int, float):
+        number = isinstance(value, int if kind is int else int | float)
+        return number and not isinstance(value, bool) and 0 <= value < math.inf  # type: ignore[operator]
+    return isinstance(value, get_origin(kind) or kind)  # type: ignore[arg-type]
+
+
+def _says(kind: object) -> str:
+    if isinstance(kind, types.UnionType):
+        return next(_says(one) for one in get_args(kind))
+    if get_origin(kind) is tuple:
+        return f"a list, each entry {_says(get_args(kind)[0])}"
+    return SAYS.get(kind, "an object")  # type: ignore[call-overload, no-any-return]
