@@ -124,8 +124,8 @@ ROOMS = {
     "cli.plan": "cli._answer cli._source cli.options packing padding plan report units | numpy |",
     "cli.report": "cli._answer cli._measuring cli.options data doctor.throughput records report "
     "report.figures ~sweep units ||",
-    "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput records report "
-    "~sweep ||",
+    "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput records report ~sweep "
+    "||",
     "cli._main": "cli._answer cli.options ~plots ||",  # a verb is imported when it is asked for
     "cli": "cli._main ||",
     "__main__": "cli ||",
