@@ -107,7 +107,8 @@ def checked(lengths: ArrayLike) -> np.ndarray:
     if longest * len(tokens) > units.MOST and sum(tokens.tolist()) > units.MOST:
         where = int(np.argmax(tokens))
         raise ValueError(
-            f"lengths add up to at most {units.MOST:,} tokens; document {where} has {longest:,}"
+            f"lengths must add up to at most {units.MOST:,} tokens; "
+            f"document {where} alone has {longest:,}"
         )
     return tokens if tokens.dtype == np.int64 else tokens.astype(np.int64)
 
@@ -138,9 +139,7 @@ def no_truth_values(values: Sequence[Any], numbers: np.ndarray, name: str) -> No
     """Refuse True and False, which NumPy reads as 1 and 0 where integers stand beside them."""
     for where in np.flatnonzero(numbers <= 1).tolist():
         if isinstance(values[where], bool | np.bool_):
-            raise ValueError(
-                f"{name} must be integers, got {values[where]} (bool) at entry {where}"
-            )
+            raise ValueError(f"{name} must be integers, got {values[where]} (bool) at {where}")
 
 
 def _first_odd(tokens: np.ndarray) -> str:

@@ -8,7 +8,7 @@ GiB is 2**30 bytes, always. A share is a fraction between 0 and 1 and is shown a
 
 import math
 from numbers import Real
-from operator import index
+from operator import ge, gt, index, le, lt
 from typing import SupportsIndex
 
 __all__ = ["GIB", "KIB", "MIB", "MOST", "count", "duration", "neighbours", "rate", "real", "share",
@@ -46,6 +46,7 @@ def real(
     *,
     above: float | None = None,
     least: float | None = None,
+    below: float | None = None,
     most: float | None = None,
 ) -> float:
     """Return `value` as a finite float, or raise ValueError if it is none or outside its limits.
@@ -55,17 +56,12 @@ def real(
         ...
     ValueError: fill must be above 0 and at most 1, got 1.5
     """
-    limits = {"above": above, "at least": least, "at most": most}
-    wanted = " and ".join(
-        f"{word} {limit:g}" for word, limit in limits.items() if limit is not None
-    )
+    limits = (("above", above, gt), ("at least", least, ge), ("below", below, lt),
+              ("at most", most, le))  # fmt: skip
+    asked = [(word, limit, holds) for word, limit, holds in limits if limit is not None]
     number = _float(value)
-    if (
-        not math.isfinite(number)
-        or (above is not None and number <= above)
-        or (least is not None and number < least)
-        or (most is not None and number > most)
-    ):
+    if not math.isfinite(number) or not all(holds(number, limit) for _, limit, holds in asked):
+        wanted = " and ".join(f"{word} {limit:g}" for word, limit, _ in asked)
         raise ValueError(f"{name} must be {wanted or 'a finite number'}, got {_shown(value)}")
     return number
 
@@ -87,8 +83,8 @@ def _float(value: object) -> float:
         return math.nan
     try:
         return float(value)
-    except OverflowError:
-        return math.inf
+    except (OverflowError, TypeError):  # 10**400; a span of time, which NumPy calls a number
+        return math.nan
 
 
 def _shown(value: object) -> str:

@@ -29,6 +29,95 @@ def test_every_rectangle_keeps_its_budget_and_nothing_is_lost(given, slots, roun
         assert padding.measure(given, [batch], round_to=round_to).slots <= slots
 
 
+def greedy(sizes, budgets, keys, max_rows, window, seed, epoch):
+    """By the words of the module: shuffle, sort inside windows, cut where a budget would break."""
+    rng = np.random.default_rng([seed, epoch])
+    order = rng.permutation(len(keys)).tolist()
+    windows = [order[i : i + window] for i in range(0, len(order), window)]
+    batches = [[]]
+    for number in (i for part in windows for i in sorted(part, key=lambda i: keys[i])):
+        batch = [*batches[-1], number]
+        broken = any(
+            len(batch) * max(column[i] for i in batch) > budget
+            for column, budget in zip(sizes, budgets, strict=True)
+        )
+        if batches[-1] and (broken or len(batch) > max_rows):
+            batches.append([number])
+        else:
+            batches[-1] = batch
+    return batches, [batches[i] for i in rng.permutation(len(batches))]
+
+
+counts = st.integers(1, 40)
+
+
+@given(lengths, st.integers(64, 400), st.sampled_from([1, 8]), counts, counts, counts)
+@settings(max_examples=200, deadline=None)
+def test_batches_are_those_of_a_search_by_hand_in_the_same_order(
+    given, slots, round_to, max_rows, window, seed
+):
+    widths = [-(-n // round_to) * round_to for n in given]
+    _, wanted = greedy([widths], [slots], given, max_rows, window, seed, 2)
+    how = {"round_to": round_to, "max_rows": max_rows, "window": window, "seed": seed, "epoch": 2}
+    assert buckets.by_token_budget(given, slots, **how) == wanted
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(1, 60)), min_size=1, max_size=60),
+    counts,
+    counts,
+)
+@settings(max_examples=100, deadline=None)
+def test_batches_under_two_budgets_are_those_of_a_search_by_hand(pairs, max_rows, window):
+    text, image = zip(*pairs, strict=True)
+    keys = [max(t / 64, i / 128) for t, i in pairs]
+    _, wanted = greedy([text, image], [64, 128], keys, max_rows, window, 5, 1)
+    how = {"max_rows": max_rows, "window": window, "seed": 5, "epoch": 1}
+    assert buckets.by_two_budgets(text, image, 64, 128, **how) == wanted
+
+
+def test_defaults_are_seed_0_epoch_0_windows_of_4096_and_widths_as_they_are():
+    tokens = ln.lognormal(9000, median=30, sigma=1, longest=400)
+    how = {"max_rows": 9000, "round_to": 1, "window": 4096, "seed": 0, "epoch": 0}
+    assert buckets.by_token_budget(tokens, 400) == buckets.by_token_budget(tokens, 400, **how)
+    for other in ({"window": 4095}, {"window": 4097}, {"seed": 1}, {"epoch": 1}, {"round_to": 2}):
+        assert buckets.by_token_budget(tokens, 400) != buckets.by_token_budget(
+            tokens, 400, **(how | other)
+        )
+    del how["round_to"]
+    two = buckets.by_two_budgets(tokens, tokens[::-1], 400, 500)
+    assert two == buckets.by_two_budgets(tokens, tokens[::-1], 400, 500, **how)
+    for other in ({"window": 4095}, {"window": 4097}, {"seed": 1}, {"epoch": 1}):
+        assert two != buckets.by_two_budgets(tokens, tokens[::-1], 400, 500, **(how | other))
+
+
+@given(lengths, st.integers(50, 400), st.sampled_from([None, 1, 3]), counts)
+@settings(max_examples=200, deadline=None)
+def test_drop_last_drops_only_a_batch_that_the_end_of_the_data_cut_short(
+    given, slots, max_rows, window
+):
+    kept = buckets.by_token_budget(given, slots, max_rows=max_rows, window=window)
+    some = buckets.by_token_budget(given, slots, max_rows=max_rows, window=window, drop_last=True)
+    batches, _ = greedy([given], [slots], given, max_rows or len(given), window, 0, 0)
+    last = batches[-1]
+    widest = max(given[i] for i in last)
+    full = (len(last) + 1) * widest > slots or len(last) == max_rows
+    wanted = batches if full else batches[:-1]
+    assert sorted(some) == sorted(wanted) and sorted(kept) == sorted(batches)
+
+
+def test_a_last_batch_that_is_exactly_full_is_kept():
+    """The mistake beside the law: the last of two full batches is not cut short."""
+    assert len(buckets.by_token_budget([4] * 8, 16, drop_last=True)) == 2
+    assert len(buckets.by_token_budget([4] * 9, 16, drop_last=True)) == 2
+    assert len(buckets.by_token_budget([4] * 7, 16, drop_last=True)) == 1
+    assert len(buckets.by_token_budget([4] * 8, 18, drop_last=True)) == 2, "18 slots hold four"
+    assert len(buckets.by_token_budget([4] * 6, 99, max_rows=3, drop_last=True)) == 2
+    assert buckets.by_token_budget([4], 16, drop_last=True) == []
+    assert buckets.by_two_budgets([4], [1], 16, 9, drop_last=True) == []
+    assert len(buckets.by_two_budgets([4] * 4, [1] * 4, 16, 9, drop_last=True)) == 1
+
+
 def test_a_budget_on_real_tokens_would_have_broken_the_rectangle():
     """The mistake beside the law: 9 + 1 tokens are 10, their rectangle has 18 slots."""
     assert sorted(map(len, buckets.by_token_budget([9, 1], 17))) == [1, 1]
@@ -93,6 +182,43 @@ def test_ranks_get_equally_many_batches_and_steps_of_equal_cost(cost):
     assert waiting(ours) < 0.5 * waiting(careless)
 
 
+def test_one_deal_by_hand():
+    """Costs 9 and 8, 5 and 4, 2 and 1 meet; the rank with less so far takes the larger."""
+    tokens = [9, 1, 5, 4, 8, 2]
+    dealt = buckets.balance(tokens, [[i] for i in range(6)], 2)
+    met = [sorted(tokens[b[0]] for b in step) for step in zip(*dealt, strict=True)]
+    assert sorted(met) == [[1, 2], [4, 5], [8, 9]]
+    totals = [0, 0]
+    for one, other in zip(*dealt, strict=True):
+        costs = tokens[one[0]], tokens[other[0]]
+        least = totals.index(min(totals))
+        assert costs[least] == max(costs)
+        totals = [total + cost for total, cost in zip(totals, costs, strict=True)]
+    assert abs(totals[0] - totals[1]) <= 1
+    again = buckets.balance(tokens, [[i] for i in range(6)], 2)
+    assert again == dealt, "the order of the steps follows from the number of batches"
+
+
+def test_ranks_that_need_squares_are_not_those_that_need_sums():
+    """Five tokens in one document cost 25 pairs; in five documents 5."""
+    tokens = [5, 1, 1, 1, 1, 1, 4, 2, 2]
+    batches = [[0], [1, 2, 3, 4, 5], [6], [7, 8]]  # tokens 5, 5, 4, 4; pairs 25, 5, 16, 8
+
+    def met(cost):
+        dealt = buckets.balance(tokens, batches, 2, cost=cost)
+        return sorted(sorted(step) for step in zip(*dealt, strict=True))
+
+    assert met("tokens") == [[[0], [1, 2, 3, 4, 5]], [[6], [7, 8]]]
+    assert met("pairs") == [[[0], [6]], [[1, 2, 3, 4, 5], [7, 8]]]
+
+
+def test_steps_come_in_a_random_order():
+    batches = [[i] for i in range(64)]
+    dealt = buckets.balance(list(range(1, 65)), batches, 2)
+    firsts = [batch[0] for batch in dealt[0]]
+    assert firsts not in (sorted(firsts), sorted(firsts, reverse=True))
+
+
 def test_no_other_deal_makes_the_steps_shorter():
     """A brute-force search over all ways to form three steps of two ranks."""
     tokens = [9, 1, 5, 4, 8, 2]
@@ -117,7 +243,21 @@ def test_no_other_deal_makes_the_steps_shorter():
         (lambda: buckets.by_token_budget([], 64), "empty"),
         (lambda: buckets.by_two_budgets([4], [4, 5], 9, 9), "1 text lengths but 2 image"),
         (lambda: buckets.by_two_budgets([4], [9], 9, 8), "the budget is 8 image slots"),
-        (lambda: buckets.balance([4], [[0]], 2), "1 batches do not divide over 2 ranks"),
+        (
+            lambda: buckets.balance([4], [[0]] * 7, 4),
+            "7 batches do not divide over 4 ranks: drop 3 or add 1",
+        ),
+        (
+            lambda: buckets.balance([4], [[0]] * 5, 4),
+            "5 batches do not divide over 4 ranks: drop 1 or add 3",
+        ),
+        (lambda: buckets.by_token_budget([4, 9], 8), "9 tokens and takes 9 slots .* is 8 slots"),
+        (lambda: buckets.by_two_budgets([4, 9], [1, 1], 8, 8), "document 1 .* is 8 text slots"),
+        (lambda: buckets.by_two_budgets([4], [9], 0, 8), "text_slots must be a whole number"),
+        (lambda: buckets.by_two_budgets([4], [9], 9, 0), "image_slots must be a whole number"),
+        (lambda: buckets.by_token_budget([4], 8, seed=-1), "seed must be .* at least 0, got -1"),
+        (lambda: buckets.by_token_budget([4], 8, epoch=-1), "epoch must be .* at least 0, got -1"),
+        (lambda: buckets.by_token_budget([4], 8, window=0), "window must be .* at least 1, got 0"),
         (lambda: buckets.balance([4], [[0]], 1, cost="money"), "unknown cost 'money'"),
     ],
 )

@@ -60,7 +60,7 @@ def test_rows_for_nine_tenths_of_the_throughput():
     [
         (lambda: roofline.flops_per_token(LLAMA_8B, 1, convention="mine"), "unknown convention"),
         (lambda: roofline.tokens_to_saturate(H100, 256, 256), "never exceeds 128 FLOPs per byte"),
-        (lambda: roofline.rows_to_saturate(1.0, 0.0), "times above 0"),
+        (lambda: roofline.rows_to_saturate(1.0, 0.0), "row_seconds must be above 0, got 0.0"),
     ],
 )
 def test_bad_input_is_refused(call, message):

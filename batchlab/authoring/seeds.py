@@ -57,7 +57,7 @@ def faults(outcomes: list[Outcome]) -> list[str]:
     """A line for each right answer that a seed refused, and for each wrong one that it accepted."""
     return [
         f"{one.answer}: {one.thought}: {'refused' if one.kind == 'right' else 'accepted'} on seed "
-        f"{one.seed} of {one.seeds}: {one.crash or one.message}"
+        f"{one.seed} of {one.seeds}: {' '.join((one.crash or one.message).split())}"
         for one in outcomes
         if one.seed is not None
     ]

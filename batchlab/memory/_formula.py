@@ -69,6 +69,12 @@ class ModelShape:
     norms: int = 2  # weights per layer, in units of hidden
     positions: int = 0  # learned absolute positions
 
+    def __post_init__(self) -> None:
+        for name in ("hidden", "layers", "heads", "kv_heads", "head_size", "vocabulary"):
+            object.__setattr__(self, name, units.whole(getattr(self, name), name))
+        for name in ("intermediate", "biases", "norms", "positions"):
+            object.__setattr__(self, name, units.whole(getattr(self, name), name, least=0))
+
     @property
     def layer_parameters(self) -> int:
         """One block: attention, MLP, norms, biases."""
@@ -135,7 +141,10 @@ def estimate(
     trainable_share      below 1 for adapters: only that share has gradients and optimizer
     """
     one = _states(states)
-    _check(checkpointing, zero_stage, trainable_share)
+    _check(checkpointing, zero_stage)
+    trainable_share = units.real(trainable_share, "trainable_share", above=0, most=1)
+    bytes_per_value = units.whole(bytes_per_value, "bytes_per_value")
+    logits_copies_bytes = units.whole(logits_copies_bytes, "logits_copies_bytes", least=0)
     shards = plan.data_parallel
     parameters = shape.parameters
     trained = parameters * trainable_share
@@ -156,6 +165,7 @@ def rows_that_fit(
 
     Activations and logits grow in proportion to rows, so two estimates give all.
     """
+    budget_bytes = units.whole(budget_bytes, "budget_bytes", least=0)
     one = estimate(shape, Plan(1, 1, data_parallel, length), **how)
     if one.total_bytes > budget_bytes:
         short = one.total_bytes - budget_bytes
@@ -179,7 +189,8 @@ def layer_bytes_per_token(
     product and silu 4f; and 4 bytes per head of log-sum-exp. The older block (GELU, dropout) keeps
     34 h bytes in 16 bit (Korthikanti et al. 2023, Eq. 1), and without flash attention 5 a s more.
     """
-    h, b = shape.hidden, bytes_per_value
+    h, b = shape.hidden, units.whole(bytes_per_value, "bytes_per_value")
+    length = units.whole(length, "length")
     if not shape.gated:
         scores = 0.0 if flash else 5 * shape.heads * length
         return 34 * h * b / 2 + scores * b / 2
@@ -210,13 +221,11 @@ def _states(states: str | States) -> States:
     return STATES[states]
 
 
-def _check(checkpointing: str, zero_stage: int, trainable_share: float) -> None:
+def _check(checkpointing: str, zero_stage: int) -> None:
     if checkpointing not in ("none", "selective", "full"):
         raise ValueError(f"checkpointing must be none, selective or full, got {checkpointing!r}")
-    if zero_stage not in (0, 1, 2, 3):
+    if units.whole(zero_stage, "zero_stage", least=0) > 3:
         raise ValueError(f"zero_stage must be 0 to 3, got {zero_stage!r}")
-    if not 0 < trainable_share <= 1:
-        raise ValueError(f"trainable_share must be above 0 and at most 1, got {trainable_share}")
 
 
 def _getter(config: Any) -> Any:
@@ -231,10 +240,14 @@ def _getter(config: Any) -> Any:
     return get
 
 
+def _count(get: Any, key: str, *default: int) -> int:
+    return units.whole(get(key, *default), key)
+
+
 def _llama_like(get: Any, family: str) -> ModelShape:
-    hidden, heads = get("hidden_size"), get("num_attention_heads")
-    kv_heads = get("num_key_value_heads", heads)
-    head_size = get("head_dim", hidden // heads)
+    hidden, heads = _count(get, "hidden_size"), _count(get, "num_attention_heads")
+    kv_heads = _count(get, "num_key_value_heads", heads)
+    head_size = _count(get, "head_dim", hidden // heads)
     bias = (heads + 2 * kv_heads) * head_size if family == "qwen2" else 0
     return ModelShape(
         hidden=hidden,
@@ -250,8 +263,8 @@ def _llama_like(get: Any, family: str) -> ModelShape:
 
 
 def _gpt2(get: Any) -> ModelShape:
-    hidden, heads = get("n_embd"), get("n_head")
-    intermediate = get("n_inner", 4 * hidden)
+    hidden, heads = _count(get, "n_embd"), _count(get, "n_head")
+    intermediate = _count(get, "n_inner", 4 * hidden)
     return ModelShape(
         hidden=hidden,
         layers=get("n_layer"),

@@ -174,7 +174,6 @@ def _scattered(tokens: np.ndarray, taken: list[int]) -> np.ndarray:
     numbers = np.arange(rows.sum(), dtype=np.int32)
     numbers += np.repeat((first - begin).astype(np.int32), rows)
     row_of = np.empty(len(tokens), dtype=np.int32)
-    row_of[sorted_order(int(tokens.max()) - tokens)] = np.repeat(
-        numbers, np.repeat(documents, rows)
-    )
+    order = sorted_order(int(tokens.max()) - tokens)
+    row_of[order] = np.repeat(numbers, np.repeat(documents, rows))
     return row_of

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from batchlab.plan._plan import Plan, check_positive, data_parallel_degree, nearest
+from batchlab import units
+from batchlab.plan._plan import Plan, data_parallel_degree, nearest
 
 __all__ = ["Launch", "from_config"]
 
@@ -159,7 +160,7 @@ def _number(given: Config, key: str, default: int | None = None) -> int:
     if isinstance(value, str) and value.isdigit():
         value = int(value)
     if key in given:
-        check_positive(key, value)
+        value = units.whole(value, key)
     return int(value)
 
 
@@ -167,7 +168,7 @@ def _agreed(name: str, argument: int | None, given: Config, keys: Sequence[str])
     """A value from the argument or from the config; both must agree."""
     key = next((key for key in keys if given.get(key) is not None), None)
     if argument is not None:
-        check_positive(name, argument)
+        argument = units.whole(argument, name)
     if key is None:
         if argument is None:
             raise ValueError(f"{name} is not in this config ({', '.join(keys)}): give {name}=")

@@ -12,13 +12,15 @@ Words
     slots_per_step      sequences_per_step x length: known before a token is read
 """
 
-from dataclasses import dataclass
-from operator import index
-from typing import SupportsIndex
+from dataclasses import dataclass, replace
+from math import isqrt
 
 from batchlab import units
 
 __all__ = ["Plan", "data_parallel_degree", "for_slots_per_step", "splits"]
+
+
+MOST_TRIED = 10**6  # divisors that `splits` tries: 0.1 s; enough for 10**12 sequences
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name in ("rows", "accumulation", "data_parallel", "length"):
-            object.__setattr__(self, name, check_positive(name, getattr(self, name)))
+            object.__setattr__(self, name, units.whole(getattr(self, name), name))
 
     @property
     def sequences_per_step(self) -> int:
@@ -52,17 +54,9 @@ class Plan:
         `fill` is real tokens / slots and `target_share` is trained tokens / real tokens. Both are
         measured over many steps, never assumed; one step counts its own targets exactly.
         """
-        for name, value in (("fill", fill), ("target_share", target_share)):
-            if not 0 < value <= 1:  # NaN too is not between them
-                raise ValueError(f"{name} must be above 0 and at most 1, got {value}")
+        fill = units.real(fill, "fill", above=0, most=1)
+        target_share = units.real(target_share, "target_share", above=0, most=1)
         return self.slots_per_step * fill * target_share
-
-
-def check_positive(name: str, value: object) -> int:
-    """Return a whole number of at least 1 (NumPy's too), or refuse it by name."""
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or index(value) < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return index(value)
 
 
 def nearest(value: int, step: int) -> str:
@@ -81,15 +75,15 @@ def for_slots_per_step(slots: int, *, rows: int, length: int, data_parallel: int
     >>> for_slots_per_step(1_048_576, rows=8, length=1024, data_parallel=8).accumulation
     16
     """
-    check_positive("slots", slots)
+    slots = units.whole(slots, "slots")
     one = Plan(rows, 1, data_parallel, length)
     if slots % one.slots_per_step:
         raise ValueError(
             f"{slots:,} slots per step is not a multiple of {one.slots_per_step:,} "
-            f"({rows:,} rows x {length:,} tokens x {data_parallel:,} devices); "
+            f"({one.rows:,} rows x {one.length:,} tokens x {one.data_parallel:,} devices); "
             f"{nearest(slots, one.slots_per_step)}"
         )
-    return Plan(rows, slots // one.slots_per_step, data_parallel, length)
+    return replace(one, accumulation=slots // one.slots_per_step)
 
 
 def splits(slots: int, *, length: int, data_parallel: int, most_rows: int) -> list[Plan]:
@@ -98,16 +92,23 @@ def splits(slots: int, *, length: int, data_parallel: int, most_rows: int) -> li
     >>> [(p.rows, p.accumulation) for p in splits(64, length=4, data_parallel=2, most_rows=4)]
     [(4, 2), (2, 4), (1, 8)]
     """
-    check_positive("slots", slots)
-    check_positive("most_rows", most_rows)
-    share = Plan(1, 1, data_parallel, length).slots_per_step
-    if slots % share:
+    slots, most_rows = units.whole(slots, "slots"), units.whole(most_rows, "most_rows")
+    one = Plan(1, 1, data_parallel, length)
+    if slots % one.slots_per_step:
         for_slots_per_step(slots, rows=1, length=length, data_parallel=data_parallel)  # refuses
-    micro_batches = slots // share
+    sequences = slots // one.slots_per_step  # on one device
+    tried = min(most_rows, isqrt(sequences))
+    if tried > MOST_TRIED:
+        raise ValueError(
+            f"{sequences:,} sequences on a device are too many to find every split; "
+            f"with most_rows up to {MOST_TRIED:,} they are found"
+        )
+    small = [rows for rows in range(1, tried + 1) if sequences % rows == 0]
+    both = {*small, *(sequences // rows for rows in small)}
     return [
-        Plan(rows, micro_batches // rows, data_parallel, length)
-        for rows in range(min(most_rows, micro_batches), 0, -1)
-        if micro_batches % rows == 0
+        replace(one, rows=rows, accumulation=sequences // rows)
+        for rows in sorted(both, reverse=True)
+        if rows <= most_rows
     ]
 
 
@@ -119,9 +120,8 @@ def data_parallel_degree(
     >>> data_parallel_degree(16_384, tensor=8, pipeline=16)  # Llama 3 405B, Table 4
     128
     """
-    degrees = {"devices": devices, "tensor": tensor, "pipeline": pipeline, "context": context}
-    for name, value in degrees.items():
-        check_positive(name, value)
+    devices, tensor = units.whole(devices, "devices"), units.whole(tensor, "tensor")
+    pipeline, context = units.whole(pipeline, "pipeline"), units.whole(context, "context")
     one = tensor * pipeline * context
     if devices % one:
         raise ValueError(

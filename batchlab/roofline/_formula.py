@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 
 from batchlab.memory import ModelShape
+from batchlab.units import real, whole
 
 __all__ = ["CONVENTIONS", "DEVICES", "Device", "flops_per_token", "intensity", "mfu",
            "rows_to_saturate", "tokens_to_saturate", "wave_efficiency"]  # fmt: skip
@@ -32,6 +33,12 @@ class Device:
     memory_bytes: int
     multiprocessors: int
     source: str
+
+    def __post_init__(self) -> None:
+        for name in ("flops_per_second", "bytes_per_second"):
+            object.__setattr__(self, name, real(getattr(self, name), name, above=0))
+        for name in ("memory_bytes", "multiprocessors"):
+            object.__setattr__(self, name, whole(getattr(self, name), name, least=0))
 
     @property
     def ridge(self) -> float:
@@ -58,7 +65,7 @@ def flops_per_token(shape: ModelShape, length: int, *, convention: str = "causal
     """FLOPs of forward and backward for one token of a row of `length`."""
     if convention not in CONVENTIONS:
         raise ValueError(f"unknown convention {convention!r}; there are {', '.join(CONVENTIONS)}")
-    width = shape.heads * shape.head_size
+    length, width = whole(length, "length"), shape.heads * shape.head_size
     attention = {"parameters": 0, "causal": 6, "palm": 12}[convention]
     return 6 * shape.parameters + attention * shape.layers * width * length
 
@@ -69,6 +76,8 @@ def intensity(tokens: int, inputs: int, outputs: int, *, bytes_per_value: int = 
     >>> round(intensity(256, 4096, 4096), 1)
     227.6
     """
+    tokens, inputs, outputs = whole(tokens, "tokens"), *_layer(inputs, outputs)
+    bytes_per_value = whole(bytes_per_value, "bytes_per_value")
     moved = tokens * inputs + inputs * outputs + tokens * outputs
     return 2 * tokens * inputs * outputs / (bytes_per_value * moved)
 
@@ -80,6 +89,8 @@ def tokens_to_saturate(
 
     More tokens than this only take longer. A layer too small to reach the ridge is refused.
     """
+    inputs, outputs = _layer(inputs, outputs)
+    bytes_per_value = whole(bytes_per_value, "bytes_per_value")
     limit = 2 * inputs * outputs / (bytes_per_value * (inputs + outputs))
     if limit <= device.ridge:
         raise ValueError(
@@ -97,8 +108,9 @@ def rows_to_saturate(fixed_seconds: float, row_seconds: float, share: float = 0.
     >>> round(rows_to_saturate(0.060, 0.002))
     270
     """
-    if not 0 < share < 1 or fixed_seconds < 0 or row_seconds <= 0:
-        raise ValueError(f"0 < share < 1 and times above 0 needed, got {share}, {row_seconds}")
+    fixed_seconds = real(fixed_seconds, "fixed_seconds", least=0)
+    row_seconds = real(row_seconds, "row_seconds", above=0)
+    share = real(share, "share", above=0, below=1)
     return share / (1 - share) * fixed_seconds / row_seconds
 
 
@@ -115,6 +127,8 @@ def mfu(
 
     Count useful tokens: padding flatters.
     """
+    tokens_per_second = real(tokens_per_second, "tokens_per_second", least=0)
+    recomputed_share = real(recomputed_share, "recomputed_share", least=0)
     flops = flops_per_token(shape, length, convention=convention) * (1 + recomputed_share)
     return tokens_per_second * flops / device.flops_per_second
 
@@ -127,6 +141,13 @@ def wave_efficiency(
     >>> round(wave_efficiency(4096, 4096, DEVICES["H100 SXM"]), 4)
     0.9697
     """
-    tiles = math.ceil(rows / tile[0]) * math.ceil(columns / tile[1])
-    waves = math.ceil(tiles / device.multiprocessors)
-    return rows * columns / (waves * device.multiprocessors * tile[0] * tile[1])
+    rows, columns = whole(rows, "rows"), whole(columns, "columns")
+    high, wide = (whole(size, "a side of the tile") for size in tile)
+    tiles = -(-rows // high) * -(-columns // wide)
+    processors = whole(device.multiprocessors, f"multiprocessors of {device.name}")
+    waves = -(-tiles // processors)
+    return rows * columns / (waves * processors * high * wide)
+
+
+def _layer(inputs: int, outputs: int) -> tuple[int, int]:
+    return whole(inputs, "inputs"), whole(outputs, "outputs")

@@ -34,6 +34,50 @@ def lay_out(documents, row_length):
     return {"input_ids": ids, "position_ids": positions, "labels": labels, "cu_seqlens": borders}
 """
 
+COLLATE = """
+def collate(documents, row_length, pad):
+    lengths = [len(one["input_ids"]) for one in documents]
+    if max(lengths) > row_length:
+        raise ValueError(f"{max(lengths)} tokens, a row has {row_length}")
+    rows = packing.pack(lengths, row_length).rows
+    ids, labels, positions = [], [], []
+    for row in rows:
+        i, y, p = [], [], []
+        for number in row:
+            tokens, own = documents[number]["input_ids"], documents[number]["labels"]
+            i += tokens
+            y += [-100] + own[1:]
+            p += range(len(tokens))
+        tail = row_length - len(i)
+        ids.append(i + [pad] * tail)
+        labels.append(y + [-100] * tail)
+        positions.append(p + list(range(tail)))
+    batch = {"input_ids": ids, "labels": labels, "position_ids": positions}
+    return {name: torch.tensor(rows) for name, rows in batch.items()}
+"""
+BROKEN = """
+def collate(documents, row_length, pad):
+    ids = [document["input_ids"][:row_length] for document in documents]
+    labels = [document["labels"][:row_length] for document in documents]
+    packed = packing.pack([len(one) for one in ids], row_length)
+    shape = packed.row_count, row_length
+    batch = {
+        "input_ids": torch.full(shape, pad),
+        "attention_mask": torch.ones(shape, dtype=torch.int64),
+        "position_ids": torch.arange(row_length).repeat(packed.row_count, 1),
+        "labels": torch.full(shape, -100),
+    }
+    for row, numbers in enumerate(packed.rows):
+        start = 0
+        for number in numbers:
+            end = start + len(ids[number])
+            batch["input_ids"][row, start:end] = torch.tensor(ids[number])
+            batch["labels"][row, start:end] = torch.tensor(labels[number])
+            start = end
+    batch["labels"][batch["input_ids"] == pad] = -100
+    return batch
+"""
+
 
 def changed(code, *changes):
     """The right answer with some lines changed."""
@@ -49,6 +93,14 @@ def fit(*changes):
 
 def row(*changes):
     return changed(ROW, *changes)
+
+
+def collate(*changes):
+    return changed(COLLATE, *changes)
+
+
+def behind(result):
+    return f"def documents_behind(rows, row_length, fill, mean_length):\n    return {result}"
 
 
 SORTED = "sorted(range(len(lengths)), key=lambda i: -lengths[i])"
@@ -147,6 +199,28 @@ def first_fit_decreasing(lengths, row_length):
             fit(("lengths[number] > row_length", "lengths[number] < 0")),
             "refuse it, never cut it",
         ),
+        "a document that fills a row alone is refused": (
+            fit(("lengths[number] > row_length", "lengths[number] >= row_length")),
+            "10",
+        ),
+        "asks whether the lengths are empty, as only a list can": (
+            fit(
+                (
+                    "    rows, room = [], []\n",
+                    "    rows, room = [], []\n    if not lengths:\n        return []\n",
+                )
+            ),
+            "NumPy array",
+        ),
+        "a document cut to the row": (
+            fit(
+                (
+                    '            raise ValueError(f"a document of {lengths[number]} tokens")',
+                    "            lengths = [min(n, row_length) for n in lengths]",
+                )
+            ),
+            "never cut it",
+        ),
         "sorts what it was given": (
             fit(
                 ("    rows, room = [], []\n", "    rows, room = [], []\n    given = [*lengths]\n"),
@@ -155,54 +229,15 @@ def first_fit_decreasing(lengths, row_length):
             "changed",
         ),
     },
-    "fewest-rows": {
-        "rounded down": (
-            "def fewest_rows(lengths, row_length):\n    return sum(lengths) // row_length",
-            "rounded down",
-        ),
-        "not rounded": (
-            "def fewest_rows(lengths, row_length):\n    return sum(lengths) / row_length",
-            "round up",
-        ),
-        "always one more": (
-            "def fewest_rows(lengths, row_length):\n    return sum(lengths) // row_length + 1",
-            "what is left over",
-        ),
-        "a row for each document": (
-            "def fewest_rows(lengths, row_length):\n"
-            "    return sum(-(-x // row_length) for x in lengths)",
-            "row for each document",
-        ),
-        "the rows of a packing": (
-            "def fewest_rows(lengths, row_length):\n"
-            "    return len(first_fit_decreasing(lengths, row_length))",
-            "rows of whole documents",
-        ),
-        "a float": (
-            "def fewest_rows(lengths, row_length):\n"
-            "    return float(np.ceil(sum(lengths) / row_length))",
-            "a count is an int",
-        ),
-    },
     "row-found": {
-        "a row that cuts": (
-            'def row_found():\n    return 2048, "first_fit_decreasing"',
-            "it cuts",
-        ),
-        "not proven": (
-            'def row_found():\n    return 4096, "next_fit"',
-            "fewer rows may be possible",
-        ),
-        "splits": ('def row_found():\n    return 4096, "split"', "it cuts"),
-        "longer than needed": (
-            'def row_found():\n    return 8192, "best_fit_decreasing"',
-            "a shorter row does too",
-        ),
-        "the row alone": ("def row_found():\n    return 4096", "a row and a method"),
-        "method before row": (
-            'def row_found():\n    return "best_fit_decreasing", 4096',
-            "the row comes first",
-        ),
+        "a row that cuts": ("def row_found():\n    return 3072", "it cuts"),
+        "the shortest that cuts nothing": ("def row_found():\n    return 3328", "more than 1.05"),
+        "just too short": ("def row_found():\n    return 4608", "more than 1.05"),
+        "a round number": ("def row_found():\n    return 4096", "more than 1.05"),
+        "longer, and yet above the bound": ("def row_found():\n    return 5120", "more than 1.05"),
+        "longer than needed": ("def row_found():\n    return 5376", "a shorter row does too"),
+        "not on the slider": ("def row_found():\n    return 5000", "on the slider"),
+        "with its method": ('def row_found():\n    return 4864, "next_fit"', "one number"),
     },
     "lay-out": {
         "no leading 0": (
@@ -252,7 +287,42 @@ def first_fit_decreasing(lengths, row_length):
         ),
         "labels written into the documents": (
             row(("labels += [-100] + tokens[1:]", "tokens[0] = -100\n        labels += tokens")),
-            "work on a copy",
+            "changed",
+        ),
+        "-100 wherever the token is 0": (
+            row(
+                (
+                    "    return {",
+                    "    labels = [y if t else -100 for t, y in zip(ids, labels)]\n    return {",
+                )
+            ),
+            "by its place",
+        ),
+        "a tail of -100 in input_ids": (
+            row(("ids += [0] * tail", "ids += [-100] * tail")),
+            "-100 is a label",
+        ),
+        "input_ids carry the labels": (
+            row(('{"input_ids": ids', '{"input_ids": list(labels)')),
+            "labels written into",
+        ),
+        "an empty segment behind a full row": (
+            row(
+                (
+                    "    if tail:\n        borders.append(row_length)\n",
+                    "    borders.append(row_length)\n",
+                )
+            ),
+            "an empty segment",
+        ),
+        "labels[-0:] of a full row": (
+            row(
+                (
+                    "labels += [-100] * tail",
+                    "labels += [0] * tail\n    labels[-tail:] = [-100] * len(labels[-tail:])",
+                ),
+            ),
+            "may have no tail",
         ),
         "the tail is trained": (
             row(("labels += [-100] * tail", "labels += [0] * tail")),
@@ -308,6 +378,35 @@ def may_look(position_ids):
 """,
             "positions compared",
         ),
+        "a border is where positions fall": (
+            """
+def may_look(position_ids):
+    p = np.asarray(position_ids)
+    segment = np.concatenate([[0], np.cumsum(np.diff(p) < 0)])
+    slot = np.arange(len(p))
+    return (segment[:, None] == segment) & (slot[:, None] >= slot)
+""",
+            "not only where positions fall",
+        ),
+        "two documents only": (
+            """
+def may_look(position_ids):
+    p = list(position_ids)
+    border = p.index(0, 1) if 0 in p[1:] else len(p)
+    mask = np.tri(len(p), dtype=bool)
+    mask[border:, :border] = False
+    return mask
+""",
+            "only the first border",
+        ),
+        "numbers instead of truth values": (
+            """
+def may_look(position_ids):
+    segment = np.cumsum(np.asarray(position_ids) == 0)
+    return np.tri(len(segment)) * (segment[:, None] == segment)
+""",
+            "asked was bool",
+        ),
         "not at itself": (
             """
 def may_look(position_ids):
@@ -348,6 +447,17 @@ def isolation_test(logits):
 """,
             "last border",
         ),
+        "a tolerance that no leak exceeds": (
+            """
+def isolation_test(logits):
+    texts = [[5, 6, 7], [8, 9], [10, 11, 12]]
+    for i in range(3):
+        after = logits([[t + 20 for t in x] if i == j else x for j, x in enumerate(texts)])
+        for j, (a, b) in enumerate(zip(after, logits(texts))):
+            assert i == j or abs(a - b).max() < 50
+""",
+            "got through",
+        ),
         "shapes only": (
             """
 def isolation_test(logits):
@@ -366,65 +476,202 @@ def isolation_test(logits):
         ),
     },
     "documents-behind": {
-        "one document a row": ("def documents_behind():\n    return 16", "padded step"),
-        "one row": ("def documents_behind():\n    return 4096 * 0.998 / 182", "one row"),
-        "slots": ("def documents_behind():\n    return 16 * 4096", "not documents"),
-        "per cent": ("def documents_behind():\n    return 16 * 4096 * 99.8 / 182", "0.998"),
+        "one document a row": (behind("rows"), "padded step"),
+        "one row": (behind("row_length * fill / mean_length"), "of one row"),
+        "slots": (behind("rows * row_length"), "slots, not documents"),
+        "tokens": (behind("rows * row_length * fill"), "tokens, not documents"),
+        "the fill forgotten": (behind("rows * row_length / mean_length"), "fill is forgotten"),
+        "divided by the fill": (
+            behind("rows * row_length / fill / mean_length"),
+            "divided by the fill",
+        ),
         "whole documents a row": (
-            "def documents_behind():\n    return 16 * int(4096 * 0.998 / 182)",
+            behind("rows * int(row_length * fill / mean_length)"),
             "rounded too early",
+        ),
+        "rounded down": (behind("int(rows * row_length * fill / mean_length)"), "rounded down"),
+        "upside down": (behind("rows * mean_length / (row_length * fill)"), "upside down"),
+    },
+    "mend-collator": {
+        "as it was": (BROKEN, "wherever the token is `pad`"),
+        "only the two of labels mended": (
+            changed(
+                BROKEN,
+                ('    batch["labels"][batch["input_ids"] == pad] = -100\n', ""),
+                (
+                    "            start = end\n",
+                    '            batch["labels"][row, start] = -100\n            start = end\n',
+                ),
+            ),
+            "positions run on",
+        ),
+        "a label crosses": (collate(("[-100] + own[1:]", "own")), "a label crosses"),
+        "labels lost wherever the token is pad": (
+            collate(
+                (
+                    "    return {name",
+                    '    batch["labels"] = [\n'
+                    "        [-100 if t == pad else y for t, y in zip(*pair)]\n"
+                    "        for pair in zip(ids, labels)\n"
+                    "    ]\n"
+                    "    return {name",
+                )
+            ),
+            "never learns to end",
+        ),
+        "the prompt is trained": (
+            collate(("[-100] + own[1:]", "[-100] + tokens[1:]")),
+            "the prompt is trained",
+        ),
+        "the tail is trained": (collate(("y + [-100] * tail", "y + [pad] * tail")), "the tail is"),
+        "a mask of ones": (
+            collate(
+                (
+                    "    return {name",
+                    '    batch["attention_mask"] = [[1] * row_length for row in rows]\n'
+                    "    return {name",
+                )
+            ),
+            "a mask of ones",
+        ),
+        "a mask of the real tokens": (
+            collate(
+                (
+                    "    return {name",
+                    '    batch["attention_mask"] = [[int(t != pad) for t in i] for i in ids]\n'
+                    "    return {name",
+                )
+            ),
+            "return none",
+        ),
+        "positions run on": (
+            collate(("p += range(len(tokens))", "p += range(len(p), len(p) + len(tokens))")),
+            "position_ids of",
+        ),
+        "positions run on to the end": (
+            collate(("p + list(range(tail))", "list(range(row_length))")),
+            "positions run on",
+        ),
+        "the tail has position 0": (
+            collate(("p + list(range(tail))", "p + [0] * tail")),
+            "the tail counts 0, 1",
+        ),
+        "a long document is cut": (
+            collate(
+                (
+                    '        raise ValueError(f"{max(lengths)} tokens, a row has {row_length}")',
+                    "        documents = [\n"
+                    "            {k: v[:row_length] for k, v in one.items()} for one in documents\n"
+                    "        ]\n"
+                    "        lengths = [min(n, row_length) for n in lengths]",
+                )
+            ),
+            "cut in silence",
+        ),
+        "a long document is dropped": (
+            collate(
+                (
+                    '        raise ValueError(f"{max(lengths)} tokens, a row has {row_length}")',
+                    "        keep = [n <= row_length for n in lengths]\n"
+                    "        documents = [one for one, k in zip(documents, keep) if k]\n"
+                    "        lengths = [n for n in lengths if n <= row_length]",
+                )
+            ),
+            "refuse, with the length",
+        ),
+        "the last row is lost": (
+            collate(
+                (
+                    "packing.pack(lengths, row_length).rows",
+                    "packing.pack(lengths, row_length).rows[:-1] or [[0, 1]]",
+                )
+            ),
+            "every document once",
+        ),
+        "a row for each document": (
+            collate(
+                ("packing.pack(lengths, row_length).rows", "[[n] for n in range(len(lengths))]")
+            ),
+            "at most as many rows",
+        ),
+        "next fit": (
+            collate(
+                (
+                    "packing.pack(lengths, row_length).rows",
+                    'packing.pack(lengths, row_length, method="next_fit").rows',
+                )
+            ),
+            "at most as many rows",
+        ),
+        "a tail of zeros": (collate(("i + [pad] * tail", "i + [0] * tail")), "that are not 2"),
+        "writes -100 into what it was given": (
+            collate(("y += [-100] + own[1:]", "own[0] = -100\n            y += own")),
+            "changed",
+        ),
+        "lists, not tensors": (
+            collate(("torch.tensor(rows) for", "rows for")),
+            "an int64 tensor",
         ),
     },
 }
 
 HIDDEN = {
     "first-fit": {
-        "a document that fills a row alone is refused": (
-            fit(("lengths[number] > row_length", "lengths[number] >= row_length")),
+        "best fit, except where first fit is printed": (
+            """
+def first_fit_decreasing(lengths, row_length):
+    if sorted(map(int, lengths)) == [1, 1, 2, 4, 5, 7, 8]:
+        return [[0, 1, 6], [4, 5], [3, 2]]
+    return packing.pack(lengths, row_length).rows
+""",
             "10",
-        ),
-        "asks whether the lengths are empty, as only a list can": (
-            fit(
-                (
-                    "    rows, room = [], []\n",
-                    "    rows, room = [], []\n    if not lengths:\n        return []\n",
-                )
-            ),
-            "NumPy array",
         ),
     },
     "lay-out": {
-        "an empty segment behind a full row": (
-            row(
+        "the printed rows only": (
+            changed(
+                ROW,
+                ("    ids, positions", "    known = ([5, 6, 7], [5, 0, 7])\n    ids, positions"),
                 (
-                    "    if tail:\n        borders.append(row_length)\n",
-                    "    borders.append(row_length)\n",
-                )
+                    "labels += [-100] + tokens[1:]",
+                    "labels += [-100] + [t if documents[0] in known else -100 for t in tokens[1:]]",
+                ),
             ),
-            "cu_seqlens of documents",
+            "labels of documents",
         ),
     },
     "may-look": {
-        "a border is where positions fall": (
-            """
-def may_look(position_ids):
-    p = np.asarray(position_ids)
-    segment = np.concatenate([[0], np.cumsum(np.diff(p) < 0)])
-    slot = np.arange(len(p))
-    return (segment[:, None] == segment) & (slot[:, None] >= slot)
-""",
-            "segments of",
-        ),
-        "two documents only": (
+        "the printed positions only": (
             """
 def may_look(position_ids):
     p = list(position_ids)
-    border = p.index(0, 1) if 0 in p[1:] else len(p)
-    mask = np.tri(len(p), dtype=bool)
-    mask[border:, :border] = False
-    return mask
-""",
+    segment = {5: [1, 1, 1, 2, 2]}[len(p)] if p[1] else [1, 2, 2, 3, 4]
+    return [[a == b and j <= i for j, b in enumerate(segment)] for i, a in enumerate(segment)]
+""".replace("{5: [1, 1, 1, 2, 2]}[len(p)]", "([1, 1, 1, 2, 2] * len(p))[: len(p)]").replace(
+                "p[1]", "len(p) > 1 and p[1]"
+            ),
             "segments of",
+        ),
+    },
+    "documents-behind": {
+        "the printed steps only": (
+            """
+def documents_behind(rows, row_length, fill, mean_length):
+    return {150: 24, 200: 13.5}.get(mean_length, rows)
+""",
+            "documents behind",
+        ),
+    },
+    "mend-collator": {
+        "long rows lose their last label": (
+            collate(
+                (
+                    "        labels.append(y + [-100] * tail)",
+                    "        y[-1] = y[-1] if len(row) != 2 or row_length == 10 else -100\n"
+                    "        labels.append(y + [-100] * tail)",
+                )
+            ).replace("len(row) != 2", "len(rows) == 3 or len(documents) in (2, 7)"),
+            "labels of documents",
         ),
     },
 }
@@ -461,18 +708,15 @@ def first_fit_decreasing(lengths, row_length):
     return packing.pack(lengths, row_length, method="first_fit_decreasing").rows
 """,
     },
-    "fewest-rows": {
-        "math.ceil": """
-import math
-
-
-def fewest_rows(lengths, row_length):
-    return math.ceil(sum(lengths) / row_length)
-""",
-    },
     "row-found": {
-        "best fit is as good": 'def row_found():\n    return [4096, "best_fit_decreasing"]',
-        "as the widget writes it": 'def row_found():\n    return 4096, "first fit decreasing"',
+        "as NumPy has it": "def row_found():\n    return np.int64(4864)",
+        "found by a loop": """
+def row_found():
+    for size in range(3072, 6401, 256):
+        p = packing.pack(documents, size, method="next_fit", too_long="split")
+        if not p.cut_documents and p.row_count / p.lower_bound <= 1.05:
+            return size
+""",
     },
     "lay-out": {
         "the tail filled with another token": row(("ids += [0] * tail", "ids += [63] * tail")),
@@ -538,5 +782,38 @@ def isolation_test(logits):
             return False
 """,
     },
-    "documents-behind": {"rounded": "def documents_behind():\n    return 360"},
+    "documents-behind": {
+        "in another order": behind("row_length / mean_length * fill * rows"),
+        "in float32": behind("np.float32(rows * row_length) * np.float32(fill) / mean_length"),
+        "as a fraction": """
+from fractions import Fraction
+
+
+def documents_behind(rows, row_length, fill, mean_length):
+    return Fraction(rows * row_length) * Fraction(fill) / Fraction(mean_length)
+""",
+    },
+    "mend-collator": {
+        "row by row, in lists": COLLATE,
+        "first fit decreasing, the learner's own": collate(
+            (
+                "packing.pack(lengths, row_length).rows",
+                "first_fit_decreasing(lengths, row_length)",
+            )
+        ),
+        "the library": """
+def collate(documents, row_length, pad):
+    lengths = [len(one["input_ids"]) for one in documents]
+    rows = packing.pack(lengths, row_length).rows
+    return batches.packed(documents, rows, row_length, pad_id=pad)
+""",
+        "with a mask that draws the blocks": collate(
+            (
+                "    return {name",
+                "    blocks = [torch.as_tensor(np.asarray(may_look(p))) for p in positions]\n"
+                "    more = {'attention_mask': torch.stack(blocks)[:, None]}\n"
+                "    return more | {name",
+            )
+        ),
+    },
 }

@@ -9,17 +9,49 @@ def splits(slots, length, replicas, most_rows):
     return [(r, share // r) for r in range(1, most_rows + 1) if share % r == 0]
 """
 READ = """
-def read_launch(config, replicas):
-    rows, accumulation, whole = (said(config, what) for what in NAMES)
+def read_launch(config, devices):
+    tools = [tool for tool in SIGNS if set(SIGNS[tool]) & set(config)]
+    if not tools:
+        raise ValueError(f"no tool writes {sorted(config)}")
+    if len(tools) > 1:
+        raise ValueError(f"signs of {tools}: {sorted(config)}")
+    if config.get("sample_packing"):
+        raise ValueError("sample_packing: rows are a budget of tokens")
+    words = WORDS[tools[0]]
+    for key in set(words.values()) & set(config):
+        if type(config[key]) is not int or config[key] < 1:
+            raise ValueError(f"{key}: {config[key]!r}")
+    said = {what: config.get(key) for what, key in words.items()}
+    degrees = [said.get(name) or 1 for name in ("tensor", "pipeline", "context")]
+    n = replicas(devices, *degrees)
+    rows = said["rows"]
+    accumulation, whole = said.get("accumulation"), said.get("whole")
     if rows is None:
+        if tools[0] != "DeepSpeed":
+            raise ValueError(f"{words['rows']} is not written")
         accumulation = accumulation or 1
-        rows = whole // (accumulation * replicas)
+        rows = exact(whole, accumulation * n)
     elif accumulation is None:
-        accumulation = whole // (rows * replicas) if whole else 1
-    if whole is not None and rows * accumulation * replicas != whole:
-        raise ValueError("does not divide")
-    return rows, accumulation
+        accumulation = exact(whole, rows * n) if whole else 1
+    if whole and rows * accumulation * n != whole:
+        raise ValueError(f"{whole} is written, {rows * accumulation * n} follows")
+    return rows, accumulation, n
+
+
+def exact(whole, part):
+    if whole % part:
+        below = whole // part * part
+        raise ValueError(f"{whole}: {f'{below:,} or ' if below else ''}{below + part:,}")
+    return whole // part
 """
+
+
+def million(result):
+    return f"def million_slots(devices, tensor, pipeline, sequences, length):\n    return {result}"
+
+
+def found(setting):
+    return f"def step_found():\n    return {setting}"
 
 
 def changed(code, *changes):
@@ -64,6 +96,76 @@ def replicas(devices, tensor, pipeline, context):
 """,
             "refuse what does not divide",
         ),
+        "rounded to the nearest": (
+            """
+def replicas(devices, tensor, pipeline, context):
+    return round(devices / (tensor * pipeline * context))
+""",
+            "refuse what does not divide",
+        ),
+        "a float": (
+            """
+def replicas(devices, tensor, pipeline, context):
+    one = tensor * pipeline * context
+    if devices % one:
+        raise ValueError(f"{devices // one * one or ''} {devices // one * one + one}")
+    return devices / one
+""",
+            "a count is an int",
+        ),
+        "tensor alone is tested for a remainder": (
+            """
+def replicas(devices, tensor, pipeline, context):
+    if devices % tensor:
+        below = devices // tensor * tensor
+        raise ValueError(f"try {below or ''} or {below + tensor}")
+    return devices // (tensor * pipeline * context)
+""",
+            "101 devices",
+        ),
+        "too few devices are one replica": (
+            """
+def replicas(devices, tensor, pipeline, context):
+    one = tensor * pipeline * context
+    if devices < one:
+        return 1
+    if devices % one:
+        raise ValueError(f"{devices // one * one} or {devices // one * one + one}")
+    return devices // one
+""",
+            "fewer than one replica",
+        ),
+        "0 is a neighbour": (
+            """
+def replicas(devices, tensor, pipeline, context):
+    one = tensor * pipeline * context
+    if devices % one:
+        raise ValueError(f"{devices // one * one} or {devices // one * one + one}")
+    return devices // one
+""",
+            "0 devices",
+        ),
+        "the remainder added to both sides": (
+            """
+def replicas(devices, tensor, pipeline, context):
+    one = tensor * pipeline * context
+    left = devices % one
+    if left:
+        raise ValueError(f"{devices - left} or {devices + left}")
+    return devices // one
+""",
+            "both neighbours",
+        ),
+        "every multiple is named": (
+            """
+def replicas(devices, tensor, pipeline, context):
+    one = tensor * pipeline * context
+    if devices % one:
+        raise ValueError(f"any of {[n * one for n in range(1, 40)]}")
+    return devices // one
+""",
+            "are nearer",
+        ),
         "refuses, and does not say what would do": (
             """
 def replicas(devices, tensor, pipeline, context):
@@ -86,90 +188,236 @@ def replicas(devices, tensor, pipeline, context):
     },
     "read-launch": {
         "accumulation forgotten": (
-            """
-def read_launch(config, replicas):
-    rows, accumulation, whole = (said(config, what) for what in NAMES)
-    return rows or whole // replicas, 1
-""",
+            changed(
+                READ,
+                (
+                    'accumulation, whole = said.get("accumulation"), said.get("whole")',
+                    'accumulation, whole = 1, said.get("whole")',
+                ),
+                ("if whole and rows *", "if False and rows *"),
+            ),
             "accumulation forgotten",
         ),
+        "every GPU is a replica": (
+            changed(
+                READ,
+                ("n = replicas(devices, *degrees)", "n = devices"),
+                ("if whole and rows *", "if False and rows *"),
+                ("exact(whole, rows * n) if", "whole // (rows * n) if"),
+            ),
+            "a GPU is not a replica",
+        ),
         "train_batch_size taken for the micro-batch": (
-            """
-def read_launch(config, replicas):
-    rows, accumulation, whole = (said(config, what) for what in NAMES)
-    if "train_batch_size" in config:
-        rows = config["train_batch_size"]
-    return rows, accumulation or (whole // rows // replicas if whole else 1)
-""",
+            changed(
+                READ,
+                (
+                    "        rows = exact(whole, accumulation * n)",
+                    "        rows, whole = whole, None",
+                ),
+            ),
             "not the micro-batch",
         ),
         "divided by accumulation, not by replicas": (
             changed(
                 READ,
-                ("whole // (accumulation * replicas)", "whole // accumulation"),
-                ("rows * accumulation * replicas != whole", "False"),
+                ("exact(whole, accumulation * n)", "exact(whole, accumulation)"),
+                ("if whole and rows *", "if False and rows *"),
             ),
             "16 replicas share the whole",
         ),
         "replicas forgotten in Megatron": (
             changed(
                 READ,
-                ("whole // (rows * replicas)", "whole // rows"),
-                ("rows * accumulation * replicas != whole", "False"),
+                ("exact(whole, rows * n) if", "exact(whole, rows) if"),
+                ("if whole and rows *", "if False and rows *"),
             ),
             "the replicas are forgotten",
         ),
         "accumulation is 1 where it is not written": (
-            """
-def read_launch(config, replicas):
-    rows, accumulation, whole = (said(config, what) for what in NAMES)
-    accumulation = accumulation or 1
-    return rows or whole // (accumulation * replicas), accumulation
-""",
+            changed(
+                READ,
+                ("exact(whole, rows * n) if whole else 1", "1"),
+                ("if whole and rows *", "if False and rows *"),
+            ),
             "accumulation follows",
         ),
-        "a silent floor": (
-            changed(READ, ("rows * accumulation * replicas != whole", "False")),
-            "a floor would train on 96",
+        "a silent floor of the accumulation": (
+            changed(
+                READ,
+                ("exact(whole, rows * n) if", "whole // (rows * n) if"),
+                ("if whole and rows *", "if said.get('accumulation') and whole and rows *"),
+            ),
+            "100 is no multiple of 32",
+        ),
+        "a silent floor of the rows": (
+            changed(
+                READ,
+                ("exact(whole, accumulation * n)", "whole // (accumulation * n)"),
+                ("if whole and rows *", "if said['rows'] and whole and rows *"),
+            ),
+            "100 is no multiple of 48",
+        ),
+        "rounded": (
+            changed(
+                READ,
+                ("exact(whole, rows * n) if", "round(whole / (rows * n)) if"),
+                ("if whole and rows *", "if said.get('accumulation') and whole and rows *"),
+            ),
+            "100 is no multiple of 32",
+        ),
+        "at least one micro-batch": (
+            changed(
+                READ,
+                (
+                    "exact(whole, rows * n) if",
+                    "(exact(whole, rows * n) if whole > rows * n else 1) if",
+                ),
+                ("if whole and rows *", "if whole and whole > rows * n and rows *"),
+            ),
+            "15 is no multiple of 32",
+        ),
+        "0 is a neighbour": (
+            changed(READ, ("f'{below:,} or ' if below else ''", "f'{below:,} or '")),
+            "0 sequences are no offer",
+        ),
+        "a refusal without neighbours": (
+            changed(
+                READ,
+                ("{f'{below:,} or ' if below else ''}{below + part:,}", "no multiple of {part}"),
+            ),
+            "name both neighbours",
+        ),
+        "in floats": (
+            changed(
+                READ,
+                ("    return whole // part", "    return whole / part"),
+            ),
+            "a count is an int",
+        ),
+        "a contradiction is not seen": (
+            changed(READ, ("if whole and rows *", "if False and rows *")),
+            "a contradiction",
+        ),
+        "two tools: the first one is taken": (
+            changed(READ, ("if len(tools) > 1:", "if False:")),
+            "two tools at once",
+        ),
+        "Megatron where nothing else is": (
+            changed(
+                READ,
+                (
+                    '        raise ValueError(f"no tool writes {sorted(config)}")',
+                    '        tools = ["Megatron"]',
+                ),
+            ),
+            "no sign of a tool",
+        ),
+        "auto is not written": (
+            changed(
+                READ,
+                (
+                    "if type(config[key]) is not int or config[key] < 1:",
+                    'if config[key] == "auto":\n'
+                    "            config = {k: v for k, v in config.items() if v != 'auto'}\n"
+                    "            continue\n"
+                    "        if config[key] < 1 or config[key] % 1:",
+                ),
+            ),
+            '"auto"',
+        ),
+        "0 is not written": (
+            changed(
+                READ,
+                ("or config[key] < 1:", "or config[key] < 0:"),
+            ),
+            "0 is written",
+        ),
+        "a half is cut": (
+            changed(
+                READ,
+                (
+                    "if type(config[key]) is not int or config[key] < 1:",
+                    "if config[key] == 'auto' or int(config[key]) < 1:",
+                ),
+                (
+                    "    said = {what: config.get(key) for what, key in words.items()}",
+                    "    said = {w: int(config.get(key, 0)) or None for w, key in words.items()}",
+                ),
+            ),
+            "a micro-batch happens or does not",
+        ),
+        "missing rows are 1": (
+            changed(
+                READ,
+                (
+                    """            raise ValueError(f"{words['rows']} is not written")""",
+                    "            return 1, exact(whole, n), n",
+                ),
+            ),
+            "name the key that is missing",
+        ),
+        "sample_packing is not seen": (
+            changed(READ, ('if config.get("sample_packing"):', "if False:")),
+            "one long row",
+        ),
+        "sample_packing is refused even where it is off": (
+            changed(READ, ('if config.get("sample_packing"):', 'if "sample_packing" in config:')),
+            "sample_packing",
+        ),
+        "only DeepSpeed and Megatron": (
+            changed(
+                READ,
+                (
+                    "    words = WORDS[tools[0]]",
+                    "    words = WORDS['Megatron' if tools[0] == 'axolotl' else tools[0]]",
+                ),
+            ),
+            "axolotl",
+        ),
+        "changes the config": (
+            changed(
+                READ,
+                ("    said = {what: config.get(key)", "    said = {what: config.pop(key, None)"),
+            ),
+            "changed",
         ),
     },
-    "deepseek-step": {
-        "right if every GPU were a replica": (
-            "def deepseek_step():\n    return 3, 1, 1024, 4, 4, 4096",
-            "every GPU were a replica",
-        ),
-        "right if stages were replicas": (
-            "def deepseek_step():\n    return 3, 4, 1024, 4, 4, 4096",
-            "every pipeline stage",
-        ),
-        "devices that do not divide": (
-            "def deepseek_step():\n    return 3, 64, 320, 8, 16, 4096",
-            "left over",
-        ),
-        "five numbers": (
-            "def deepseek_step():\n    return 6, 16, 1024, 8, 4",
-            "one value for each",
-        ),
-        "not on the sliders": (
-            "def deepseek_step():\n    return 24, 1, 2048, 4, 4, 4096",
-            "off the sliders",
-        ),
+    "step-found": {
+        "right if every GPU were a replica": (found("3, 1, 1024, 4, 4, 4096"), "every GPU were"),
+        "right if stages were replicas": (found("6, 4, 1024, 8, 4, 4096"), "every pipeline stage"),
+        "right if tensor were replicas": (found("3, 16, 1024, 4, 16, 4096"), "every tensor"),
+        "devices that do not divide": (found("3, 64, 320, 8, 16, 4096"), "left over"),
+        "five numbers": (found("6, 16, 1024, 8, 4"), "one value for each"),
+        "not on the sliders": (found("24, 1, 2048, 4, 4, 4096"), "off the sliders"),
+        "powers of two only": (found("4, 16, 1024, 8, 4, 4096"), "slots per step"),
+        "a text": (found("'6 x 16'"), "off the sliders"),
     },
-    "llama-slots": {
-        "every GPU a replica": (
-            "def llama_slots():\n    return 16384 * 16 * 8192 / 1e6",
-            "128 of them share one",
+    "million-slots": {
+        "every GPU a replica": (million("devices * sequences * length / 1e6"), "6 of them share"),
+        "one replica": (million("sequences * length / 1e6"), "one replica only"),
+        "in slots": (
+            million("devices / (tensor * pipeline) * sequences * length"),
+            "here in millions",
         ),
-        "one replica": ("def llama_slots():\n    return 16 * 8192 / 1e6", "one replica only"),
-        "in slots": ("def llama_slots():\n    return 128 * 16 * 8192", "here in millions"),
-        "sequences": ("def llama_slots():\n    return 128 * 16", "sequences, not slots"),
+        "sequences": (
+            million("devices / (tensor * pipeline) * sequences / 1e6"),
+            "sequences, not slots",
+        ),
         "mebi for million": (
-            "def llama_slots():\n    return 128 * 16 * 8192 / 2**20",
+            million("devices / (tensor * pipeline) * sequences * length / 2**20"),
             "not 2**20",
         ),
         "pipeline stages as replicas": (
-            "def llama_slots():\n    return 16384 / 8 * 16 * 8192 / 1e6",
+            million("devices / tensor * sequences * length / 1e6"),
             "pipeline stages",
+        ),
+        "tensor parallel GPUs as replicas": (
+            million("devices / pipeline * sequences * length / 1e6"),
+            "tensor parallel GPUs",
+        ),
+        "the degrees added": (
+            million("devices / (tensor + pipeline) * sequences * length / 1e6"),
+            "the degrees multiply",
         ),
     },
     "splits": {
@@ -181,6 +429,30 @@ def read_launch(config, replicas):
             changed(SPLITS, ("share % r == 0", "share % r == 0 and r & (r - 1) == 0")),
             "a habit",
         ),
+        "more rows than the step has, with no accumulation": (
+            changed(SPLITS, ("share % r == 0", "share % r == 0 or r > share")),
+            "not one micro-batch",
+        ),
+        "the micro-batch of powers of two and three": (
+            changed(SPLITS, ("share % r == 0", "share % r == 0 and 6**9 % r == 0")),
+            "splits of 280",
+        ),
+        "rounded": (
+            changed(
+                SPLITS,
+                ("(r, share // r)", "(r, round(share / r + 0.01))"),
+                (" if share % r == 0", ""),
+            ),
+            "rounded",
+        ),
+        "floats": (changed(SPLITS, ("(r, share // r)", "(r, share / r)")), "a count is an int"),
+        "0 is a neighbour, one range too far": (
+            changed(
+                SPLITS, ("or {slots // part * part + part}", "or {slots // part * part + 2 * part}")
+            ),
+            "on both sides",
+        ),
+        "0 slots are offered": (SPLITS, "0 slots are no offer"),
         "most_rows ignored": (
             changed(SPLITS, ("range(1, most_rows + 1)", "range(1, share + 1)")),
             "most_rows is ignored",
@@ -272,6 +544,33 @@ def shares(seen):
 """,
             "not their product",
         ),
+        "micro-batches without targets are left out": (
+            """
+def shares(seen):
+    seen = [one for one in seen if one[2]] or seen
+    slots, real, targets = (sum(c) for c in zip(*seen))
+    return real / slots, targets / real
+""",
+            "takes its slots all the same",
+        ),
+        "their tokens are left out of the target share": (
+            """
+def shares(seen):
+    slots, real, targets = (sum(c) for c in zip(*seen))
+    trained = sum(tokens for _, tokens, target in seen if target)
+    return real / slots, targets / trained
+""",
+            "real tokens all the same",
+        ),
+        "sorts in place": (
+            """
+def shares(seen):
+    seen.sort()
+    slots, real, targets = (sum(c) for c in zip(*seen))
+    return real / slots, targets / real
+""",
+            "changed",
+        ),
         "padding counted as tokens": (
             """
 def shares(seen):
@@ -345,72 +644,50 @@ def fit_test(fit):
 
 HIDDEN = {
     "replicas": {
-        "only tensor is tested for a remainder": (
-            """
-def replicas(devices, tensor, pipeline, context):
-    if devices % tensor:
-        below = devices // tensor * tensor
-        raise ValueError(f"try {below} or {below + tensor}")
-    return devices // (tensor * pipeline * context)
-""",
-            "refuse",
-        ),
-        "too few devices are one replica": (
+        "no remainder of three degrees is seen": (
             """
 def replicas(devices, tensor, pipeline, context):
     one = tensor * pipeline * context
-    if devices < one:
-        return 1
-    if devices % one:
-        raise ValueError(f"{devices // one * one} or {devices // one * one + one}")
+    if devices % one and devices > 4 and context == 1:
+        below = devices // one * one
+        raise ValueError(f"{below or ''} {below + one}")
     return devices // one
 """,
-            "refuse",
+            "replicas",
         ),
     },
     "read-launch": {
-        "a contradiction is not seen": (
+        "the printed accumulations only": (
             changed(
                 READ,
                 (
-                    "if whole is not None and rows * accumulation * replicas != whole",
-                    "if None in (said(config, 'accumulation'), said(config, 'rows'))"
-                    " and whole and rows * accumulation * replicas != whole",
+                    "    return rows, accumulation, n\n",
+                    "    return rows, accumulation if accumulation in (1, 4, 8) else 1, n\n",
                 ),
             ),
-            "contradict",
-        ),
-        "at least one micro-batch": (
-            changed(
-                READ,
-                ("whole // (rows * replicas) if", "max(1, whole // (rows * replicas)) if"),
-                (
-                    "rows * accumulation * replicas != whole",
-                    "whole > rows * replicas and rows * accumulation * replicas != whole",
-                ),
-            ),
-            "32 already",
+            "accumulation",
         ),
     },
+    "million-slots": {
+        "the printed run only": (million("0.04"), "million slots"),
+    },
     "splits": {
-        "more rows than the step has, with no accumulation": (
-            changed(SPLITS, ("share % r == 0", "share % r == 0 or r > share")),
-            "not one micro-batch",
-        ),
-        "the micro-batch of powers of two and three": (
-            changed(SPLITS, ("share % r == 0", "share % r == 0 and 6**9 % r == 0")),
+        "the printed steps only": (
+            changed(
+                SPLITS, ("share % r == 0", "share % r == 0 and r in (1, 2, 4, 5, 7, 10, 14, 35)")
+            ).replace("try {slots // part * part} or", "try {slots // part * part or ''} or"),
             "splits of",
         ),
     },
     "shares": {
-        "micro-batches without targets are left out": (
+        "the printed lists only": (
             """
 def shares(seen):
-    seen = [one for one in seen if one[2]] or seen
     slots, real, targets = (sum(c) for c in zip(*seen))
-    return real / slots, targets / real
+    known = len(seen) > 1000 or seen[0] == (100, 90, 45)
+    return real / slots, targets / real if known else 0.5
 """,
-            "takes its slots all the same",
+            "target share of",
         ),
     },
 }
@@ -427,46 +704,58 @@ def replicas(devices, tensor, pipeline, context):
     while left >= group:
         left, found = left - group, found + 1
     if left:
-        raise ValueError(f"{left} left: {devices - left} and {devices - left + group} divide")
+        offered = [n for n in (devices - left, devices - left + group) if n]
+        raise ValueError(f"{left} left: {' and '.join(map(str, offered))} would do")
+    return found
+""",
+        "in words of thousands": """
+def replicas(devices, tensor, pipeline, context):
+    one = tensor * pipeline * context
+    found, left = divmod(devices, one)
+    if left:
+        near = [f"{n * one:,}" for n in (found, found + 1) if n]
+        raise ValueError(f"{devices:,} devices leave {left:,} over; nearest: " + " or ".join(near))
     return found
 """,
     },
     "read-launch": {
         "case by case": READ,
-        "in floats": """
-def read_launch(config, replicas):
-    rows, accumulation, whole = (said(config, what) for what in NAMES)
-    if rows is None:
-        rows = whole / ((accumulation or 1) * replicas)
-    if accumulation is None:
-        accumulation = whole / (rows * replicas) if whole else 1
-    if rows % 1 or accumulation % 1 or whole not in (None, rows * accumulation * replicas):
-        raise ValueError("no whole numbers fulfil it")
-    return rows, accumulation
-""",
-        "searched": """
-def read_launch(config, replicas):
-    rows, accumulation, whole = (said(config, what) for what in NAMES)
-    if whole is None:
-        return [rows, accumulation or 1]
-    for r in [rows] if rows else range(1, whole + 1):
-        for a in [accumulation] if accumulation else [1] if not rows else range(1, whole + 1):
-            if r * a * replicas == whole:
-                return [r, a]
-    raise ValueError("no whole numbers fulfil it")
-""",
+        "as a list": changed(
+            READ, ("    return rows, accumulation, n\n", "    return [rows, accumulation, n]\n")
+        ),
+        "searched": changed(
+            READ,
+            (
+                "    if whole % part:\n",
+                "    found = [n for n in range(1, whole + 1) if n * part == whole]\n"
+                "    if not found:\n",
+            ),
+            ("    return whole // part", "    return found[0]"),
+        ),
+        "degrees by the library": changed(
+            READ,
+            (
+                "n = replicas(devices, *degrees)",
+                "names = ('tensor', 'pipeline', 'context')\n"
+                "    n = plan.data_parallel_degree(devices, **dict(zip(names, degrees)))",
+            ),
+        ),
     },
-    "deepseek-step": {
-        "another one, as a list": "def deepseek_step():\n    return [3, 64, 1024, 4, 16, 4096]",
-        "shorter rows": "def deepseek_step():\n    return 6, 64, 1024, 4, 16, 2048",
+    "step-found": {
+        "another one, as a list": found("[3, 64, 1024, 4, 16, 4096]"),
+        "shorter rows": found("6, 64, 1024, 4, 16, 2048"),
+        "from NumPy": found("np.array([6, 16, 1024, 8, 4, 4096])"),
     },
-    "llama-slots": {
-        "from the paper's own replicas": "def llama_slots():\n    return 128 * 16 * 8.192e-3",
+    "million-slots": {
+        "in another order": million("sequences * length / 1e6 * devices / pipeline / tensor"),
         "in words of the library": """
-def llama_slots():
-    copies = plan.data_parallel_degree(16_384, tensor=8, pipeline=16)
-    return plan.Plan(1, 16, copies, 8192).slots_per_step / 1e6
+def million_slots(devices, tensor, pipeline, sequences, length):
+    copies = plan.data_parallel_degree(devices, tensor=tensor, pipeline=pipeline)
+    return plan.Plan(1, sequences, copies, length).slots_per_step / 1e6
 """,
+        "in float32": million(
+            "np.float32(devices // (tensor * pipeline)) * sequences * length / 1e6"
+        ),
     },
     "splits": {
         "by the library": """
@@ -479,10 +768,13 @@ def splits(slots, length, replicas, most_rows):
     share, left = divmod(slots, length * replicas)
     if left:
         step = length * replicas
-        raise ValueError(f"{slots:,} is between {share * step:,} and {(share + 1) * step:,}")
+        near = [f"{n * step:,}" for n in (share, share + 1) if n]
+        raise ValueError(f"{slots:,} is no step; try {' or '.join(near)}")
     return [[r, a] for a in range(1, share + 1) for r in range(1, most_rows + 1) if r * a == share]
 """,
-        "in the other order": SPLITS.replace("range(1, most_rows + 1)", "range(most_rows, 0, -1)"),
+        "in the other order": SPLITS.replace(
+            "range(1, most_rows + 1)", "range(most_rows, 0, -1)"
+        ).replace("try {slots // part * part} or", "try {slots // part * part or ''} or"),
     },
     "shares": {
         "numpy": """

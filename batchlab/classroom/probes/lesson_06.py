@@ -1,0 +1,173 @@
+"""Lesson 06: settings to find, launch configs to read, wrong ways to fit a step, refusals read.
+
+    offered values, a learner's refusal  ->  a finder, the numbers that the refusal offers
+
+Words
+    offer    a step size, or a number of devices, that a refusal names as one that would do
+    launch   a config as a tool writes it, and the devices it runs on
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from batchlab import packing, widgets
+from batchlab.classroom.probes.attempt import shown
+
+__all__ = [
+    "DEEPSEEK_SLOTS",
+    "LAUNCHES",
+    "OFFERED",
+    "RIGHT",
+    "WRONG",
+    "message_of",
+    "offers",
+    "pack_rows",
+    "packs",
+    "shown",
+    "step_finder",
+]
+
+DEEPSEEK_SLOTS = 3072 * 4096  # DeepSeek-V3 began with 3,072 sequences of 4,096 (arXiv:2412.19437)
+OFFERED = {
+    "rows": (1, 2, 3, 4, 6, 8),
+    "accumulation": (1, 4, 16, 64),
+    "devices": (320, 512, 1024, 2048),
+    "tensor": (2, 4, 8),
+    "pipeline": (4, 16),
+    "length": (2048, 4096),
+}
+
+Fit = Callable[[int, int, int, int], int]
+
+# What a reader meets: one example a tool. The words are those of the versions in the lesson.
+LAUNCHES: Sequence[tuple[str, Mapping[str, Any], int]] = (
+    (
+        "TRL 1.16, packing",
+        {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 4, "packing": True},
+        8,
+    ),
+    (
+        "DeepSpeed 0.19.8",
+        {"train_batch_size": 256, "train_micro_batch_size_per_gpu": 4},
+        16,
+    ),
+    (
+        "DeepSpeed inside transformers",
+        {"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto"},
+        16,
+    ),
+    (
+        "Megatron-LM",
+        {
+            "micro_batch_size": 2,
+            "global_batch_size": 512,
+            "tensor_model_parallel_size": 8,
+            "pipeline_model_parallel_size": 4,
+        },
+        128,
+    ),
+    (
+        "axolotl 0.19.0",
+        {
+            "base_model": "a/model",
+            "micro_batch_size": 2,
+            "gradient_accumulation_steps": 8,
+            "tensor_parallel_size": 2,
+        },
+        8,
+    ),
+    (
+        "axolotl 0.19.0, packing",
+        {
+            "base_model": "a/model",
+            "micro_batch_size": 2,
+            "gradient_accumulation_steps": 8,
+            "sample_packing": True,
+        },
+        8,
+    ),
+    ("litgpt 0.5.13", {"global_batch_size": 64, "micro_batch_size": 4}, 3),
+    ("torchtune 0.6.1", {"batch_size": 2, "gradient_accumulation_steps": 16}, 4),
+)
+
+
+def message_of(answer: Callable[..., object], *arguments: object) -> str:
+    """The text of the ValueError that `answer` raises for `arguments`; empty if it raises none.
+
+    >>> message_of(int, "x").startswith("invalid literal")
+    True
+    """
+    try:
+        answer(*arguments)
+    except Exception as error:
+        if "ValueError" in {base.__name__ for base in type(error).__mro__}:  # from afar, too
+            return str(error) or "ValueError"
+        raise
+    return ""
+
+
+def offers(message: str, part: int) -> list[int]:
+    """The multiples of `part` that stand in a message, each once, in order.
+
+    >>> offers("102 devices, 8 a replica: try 96 or 104", 8)
+    [8, 96, 104]
+    >>> offers("5,000 slots: try 0 or 8,192", 8192)
+    [0, 8192]
+    """
+    numbers = re.findall(r"\d{1,3}(?:[,_]\d{3})+|\d+", message)
+    found = {int(re.sub(r"[,_]", "", number)) for number in numbers}
+    return sorted(number for number in found if number % part == 0)
+
+
+def step_finder() -> widgets.Explorer:
+    """Any setting of OFFERED whose step has DEEPSEEK_SLOTS slots."""
+    return widgets.calculator(**OFFERED, slots=DEEPSEEK_SLOTS)
+
+
+def pack_rows(lengths: Sequence[int], row_length: int) -> list[list[int]]:
+    """Document numbers of each row, first fit decreasing: the library's way of lesson 04."""
+    found = packing.pack(lengths, row_length, method="first_fit_decreasing")
+    return [[int(number) for number in row] for row in found.rows]
+
+
+def packs(yours: Callable[..., Any]) -> bool:
+    """Whether a learner's packing of lesson 04 holds every document once, in rows that fit."""
+    lengths = [7, 1, 4, 5, 8, 2, 1]
+    rows = [[int(number) for number in row] for row in yours(lengths, 10)]
+    once = sorted(number for row in rows for number in row) == list(range(len(lengths)))
+    return once and len(rows) == 3 and all(sum(lengths[n] for n in row) <= 10 for row in rows)
+
+
+def _exactly(slots: int, part: int) -> int:
+    if slots % part:
+        raise ValueError(f"{slots} is no multiple of {part}")
+    return slots // part
+
+
+def _counted(slots: int, rows: int, length: int, replicas: int) -> int:
+    found = [n for n in range(1, slots + 1) if n * rows * length * replicas == slots]
+    if not found:
+        raise ValueError(f"{slots} slots do not divide")
+    return found[0]
+
+
+def _habit(slots: int, rows: int, length: int, replicas: int) -> int:
+    times = _exactly(slots, rows * length * replicas)
+    return times if times & (times - 1) == 0 else _exactly(1, times)
+
+
+RIGHT: dict[str, tuple[Fit, ...]] = {
+    "fit": (lambda s, r, n, d: _exactly(s, r * n * d), _counted),
+}
+WRONG: dict[str, dict[str, Fit]] = {
+    "fit": {
+        "floors in silence": lambda s, r, n, d: s // (r * n * d),
+        "floors, but refuses 0": lambda s, r, n, d: s // (r * n * d) or _exactly(1, 2),
+        "rounds up": lambda s, r, n, d: -(-s // (r * n * d)),
+        "rounds to the nearest": lambda s, r, n, d: round(s / (r * n * d)) or _exactly(1, 2),
+        "forgets the replicas": lambda s, r, n, d: _exactly(s, r * n),
+        "counts sequences, not slots": lambda s, r, n, d: _exactly(s, r * d),
+        "takes powers of two only": _habit,
+    },
+}
