@@ -171,6 +171,24 @@ def test_the_tiny_lesson_has_no_fault(tmp_path):
     assert faults == []
 
 
+CONSTANT = [
+    ("check.equal(check.call(slots, asked='x'), 10, asked='x')", True),
+    ("found = check.call(slots, asked='x')\ncheck.same(found, [10], asked='x')", True),
+    ("check.equal(check.call(slots, asked='x'), 10, asked='x', constant=True)", False),
+    ("found = check.call(slots, asked='x')\ncheck.equal(found * 2, 20, asked='x')", False),
+]
+
+
+@pytest.mark.parametrize(("judged", "shown"), CONSTANT)
+@pytest.mark.filterwarnings("default")
+def test_the_refusal_of_an_answer_that_takes_nothing_must_not_show_it(tmp_path, judged, shown):
+    check = SOURCE[SOURCE.index("check.equal(") : SOURCE.index("check.passed")]
+    source = SOURCE.replace("def slots(lengths):", "def slots():").replace(check, f"{judged}\n")
+    root = course(tmp_path, source=source)
+    _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "book/references.bib")
+    assert any("slots is a bare constant" in fault for fault in faults) == shown, faults
+
+
 def old_edition() -> str:
     """The tiny lesson as one of the first edition: no keep cell, no Build, a check that prints."""
     keep = '```{code-cell} ipython3\n:tags: [keep]\n\nmine.keep("02_tiny", slots)\n```\n\n'
