@@ -86,6 +86,7 @@ def test_every_answer_of_the_bank_has_its_outcome(built, tmp_path):
     assert "the first row" in found["hidden"]["message"] and not found["visible"]["caught_by"]
     assert not found["right"]["caught_by"]
     assert found["blank"]["caught_by"] == "check-slots"
+    assert found["torn"]["error"] == "NotImplementedError", "the cell that reveals uses the blank"
     table = module("matrix", "02_tiny", "--root", str(built))
     assert "| `slots` | tokens | `check-slots` | `` asked slots of [5, 3] ``<br>`` got 8" in table
     assert "| `slots` | first | `check-slots` (hidden inputs) | `` asked slots of [" in table
