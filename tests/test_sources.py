@@ -86,6 +86,7 @@ def test_every_answer_of_the_bank_has_its_outcome(built, tmp_path):
     assert "the first row" in found["hidden"]["message"] and not found["visible"]["caught_by"]
     assert not found["right"]["caught_by"]
     assert found["blank"]["caught_by"] == "check-slots"
+    assert found["torn"]["error"] == "NotImplementedError", "the cell that reveals uses the blank"
     table = module("matrix", "02_tiny", "--root", str(built))
     assert "| `slots` | tokens | `check-slots` | `` asked slots of [5, 3] ``<br>`` got 8" in table
     assert "| `slots` | first | `check-slots` (hidden inputs) | `` asked slots of [" in table
@@ -169,6 +170,24 @@ def test_the_tiny_lesson_has_no_fault(tmp_path):
     root = course(tmp_path)
     _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "book/references.bib")
     assert faults == []
+
+
+CONSTANT = [
+    ("check.equal(check.call(slots, asked='x'), 10, asked='x')", True),
+    ("found = check.call(slots, asked='x')\ncheck.same(found, [10], asked='x')", True),
+    ("check.equal(check.call(slots, asked='x'), 10, asked='x', constant=True)", False),
+    ("found = check.call(slots, asked='x')\ncheck.equal(found * 2, 20, asked='x')", False),
+]
+
+
+@pytest.mark.parametrize(("judged", "shown"), CONSTANT)
+@pytest.mark.filterwarnings("default")
+def test_the_refusal_of_an_answer_that_takes_nothing_must_not_show_it(tmp_path, judged, shown):
+    check = SOURCE[SOURCE.index("check.equal(") : SOURCE.index("check.passed")]
+    source = SOURCE.replace("def slots(lengths):", "def slots():").replace(check, f"{judged}\n")
+    root = course(tmp_path, source=source)
+    _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "book/references.bib")
+    assert any("slots is a bare constant" in fault for fault in faults) == shown, faults
 
 
 def old_edition() -> str:
