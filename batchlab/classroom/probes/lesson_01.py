@@ -163,7 +163,7 @@ def meter(
     grad_before  what stands in every `.grad` when the meter begins
     said         what it returned; changed: what of the model it left otherwise than it was
     """
-    network = _Bench(len(pulls[0][0])).train()
+    network = _Bench(len(pulls[0][0]) if pulls else 1).train()
     learning = [p for p in network.parameters() if p.requires_grad]
     if grad_before is not None:
         for parameter in learning:
