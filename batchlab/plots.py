@@ -33,12 +33,14 @@ from batchlab.canvas import (
     told,
 )  # fmt: skip
 from batchlab.charts import memory_stack, throughput, timeline
+from batchlab.dots import intervals, points
 from batchlab.findings import lost_time, predicted_measured
 from batchlab.pictures import overview, packed_rows, packing_rows, rectangle, step_strips
 
 __all__ = [
     "bars",
     "before_after",
+    "intervals",
     "law",
     "lengths_histogram",
     "lines",
@@ -48,6 +50,7 @@ __all__ = [
     "overview",
     "packed_rows",
     "packing_rows",
+    "points",
     "predicted_measured",
     "rectangle",
     "save",

@@ -63,9 +63,10 @@ ROOMS = {
     "canvas": (set(), {"matplotlib", "IPython"}),
     "pictures": ({"canvas", "packing", "padding", "units"}, {"matplotlib", "numpy"}),
     "charts": ({"canvas", "units"}, {"matplotlib", "numpy"}),
+    "dots": ({"canvas"}, {"matplotlib"}),
     "findings": ({"canvas", "charts", "units"}, {"matplotlib", "numpy"}),
     "plots": (
-        {"canvas", "charts", "findings", "padding", "pictures", "units"},
+        {"canvas", "charts", "dots", "findings", "padding", "pictures", "units"},
         {"matplotlib", "numpy"},
     ),
     "dialects": (set(), {"anywidget", "traitlets"}),
