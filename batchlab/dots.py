@@ -9,16 +9,16 @@ from matplotlib.figure import Figure
 
 from batchlab.canvas import COLOURS, INK, MARKERS, PAPER, blank, headline, number, tidy, told
 
-__all__ = ["intervals", "points"]
+__all__ = ["intervals", "scatter"]
 
 
-def points(
+def scatter(
     series: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str, x: str, y: str
 ) -> Figure:
     """Named points (x, y) that are not joined: one micro-batch says nothing of the next."""
     figure, axes = blank(7, 4)
     for i, (name, (xs, ys)) in enumerate(series.items()):
-        axes.plot(xs, ys, "", linestyle="none", color=COLOURS[i % 7], marker=MARKERS[i % 7],
+        axes.plot(xs, ys, linestyle="none", color=COLOURS[i % 7], marker=MARKERS[i % 7],
                   markersize=4, alpha=0.8, label=name)  # fmt: skip
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:,g}")

@@ -33,7 +33,7 @@ from batchlab.canvas import (
     told,
 )  # fmt: skip
 from batchlab.charts import memory_stack, throughput, timeline
-from batchlab.dots import intervals, points
+from batchlab.dots import intervals, scatter
 from batchlab.findings import lost_time, predicted_measured
 from batchlab.pictures import overview, packed_rows, packing_rows, rectangle, step_strips
 
@@ -50,10 +50,10 @@ __all__ = [
     "overview",
     "packed_rows",
     "packing_rows",
-    "points",
     "predicted_measured",
     "rectangle",
     "save",
+    "scatter",
     "show",
     "stacked",
     "step_strips",

@@ -6,7 +6,7 @@ from batchlab import plots
 
 
 def test_points_are_not_joined_and_each_is_drawn():
-    figure = plots.points({"a": ([1, 2, 3], [5, 1, 9])}, title="Slots", x="micro-batch", y="slots")
+    figure = plots.scatter({"a": ([1, 2, 3], [5, 1, 9])}, title="Slots", x="micro-batch", y="slots")
     (line,) = figure.axes[0].lines
     assert line.get_linestyle() == "None" and line.get_marker() not in ("", "None", None)
     assert line.get_xydata().tolist() == [[1, 5], [2, 1], [3, 9]]
