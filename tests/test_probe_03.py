@@ -5,6 +5,7 @@ import pytest
 
 from batchlab import padding, records
 from batchlab.classroom import probes
+from batchlab.classroom.probes import orders_03
 
 probe = probes.load("03_buckets")
 
@@ -17,8 +18,8 @@ def test_every_order_holds_every_document_once(name):
 
 @pytest.mark.parametrize("name", probe.ORDERS)
 def test_steps_take_equal_target_tokens_to_one_document(name):
-    targets = probe._corpus()["targets"]
-    steps = probe._steps(np.concatenate(probe.order(name, seed=0)), targets)
+    targets = orders_03._corpus()["targets"]
+    steps = orders_03._steps(np.concatenate(probe.order(name, seed=0)), targets)
     assert len(steps) == len(targets) // probe.ROWS
     fair = targets.sum() / len(steps)
     assert all(abs(targets[step].sum() - fair) <= targets.max() for step in steps)
