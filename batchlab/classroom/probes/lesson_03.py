@@ -184,7 +184,7 @@ def typical(lengths: ArrayLike, slots: int, window: int, seeds: int = 20) -> tup
     """Mean and standard deviation of the waste under a budget, sorted in windows of documents."""
     tokens, found = np.asarray(lengths), []
     for seed in range(seeds):
-        made = cut(tokens, padding.window_order(tokens, window, _new(seed)).tolist(), slots)
+        made = cut(tokens.tolist(), padding.window_order(tokens, window, _new(seed)).tolist(), slots)
         found.append(padding.measure(tokens, made).waste)
     return float(np.mean(found)), float(np.std(found))
 
@@ -236,7 +236,7 @@ def resumed(
 def loaded(sampler: Sampler, lengths: Sequence[int], slots: int, window: int) -> Batches:
     """What a DataLoader collects when the sampler is its `batch_sampler`."""
     made = sampler(lengths, slots, window, 3, 0, 1)
-    loader: Any = DataLoader(range(len(lengths)), batch_sampler=made, collate_fn=list)
+    loader: Any = DataLoader(list(range(len(lengths))), batch_sampler=made, collate_fn=list)
     return _taken(loader, len(lengths))
 
 
