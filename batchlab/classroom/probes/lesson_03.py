@@ -27,6 +27,7 @@ __all__ = [
     "RIGHT",
     "ROWS",
     "WRONG",
+    "as_batches",
     "curve",
     "cut",
     "documents",
@@ -57,6 +58,16 @@ def drawn(make: Callable[[], Any]) -> Any:
     except Exception as error:
         print(f"Nothing to draw: your answer stops with {type(error).__name__}: {error}")
     return None
+
+
+def as_batches(made: Any) -> Batches | None:
+    """Lists of document numbers as lists of ints; None for anything else, or an empty batch."""
+    try:
+        found = [[int(number) for number in batch] for batch in made]
+        same = all(int(n) == n for batch in made for n in batch)
+    except (TypeError, ValueError):
+        return None
+    return found if same and found and all(found) else None
 
 
 def _batches(
@@ -180,13 +191,17 @@ def cut(lengths: Sequence[int], order: Iterable[int], slots: int) -> Batches:
     return found
 
 
-def typical(lengths: ArrayLike, slots: int, window: int, seeds: int = 20) -> tuple[float, float]:
-    """Mean and standard deviation of the waste under a budget, sorted in windows of documents."""
-    tokens, found = np.asarray(lengths), []
+def typical(
+    lengths: Sequence[int], slots: int, window: int, seeds: int = 20
+) -> tuple[float, float, float]:
+    """Waste under a budget, sorted in windows: mean, standard deviation, and mean of batches."""
+    wastes, counts = [], []
     for seed in range(seeds):
-        made = cut(tokens.tolist(), padding.window_order(tokens, window, _new(seed)).tolist(), slots)
-        found.append(padding.measure(tokens, made).waste)
-    return float(np.mean(found)), float(np.std(found))
+        placed = padding.window_order(np.asarray(lengths), window, _new(seed)).tolist()
+        made = cut(lengths, placed, slots)
+        wastes.append(padding.measure(lengths, made).waste)
+        counts.append(len(made))
+    return float(np.mean(wastes)), float(np.std(wastes)), float(np.mean(counts))
 
 
 def handed_out(
@@ -236,7 +251,8 @@ def resumed(
 def loaded(sampler: Sampler, lengths: Sequence[int], slots: int, window: int) -> Batches:
     """What a DataLoader collects when the sampler is its `batch_sampler`."""
     made = sampler(lengths, slots, window, 3, 0, 1)
-    loader: Any = DataLoader(list(range(len(lengths))), batch_sampler=made, collate_fn=list)
+    data: Any = range(len(lengths))  # a DataLoader takes whatever has a length and places
+    loader: Any = DataLoader(data, batch_sampler=made, collate_fn=list)
     return _taken(loader, len(lengths))
 
 
