@@ -387,12 +387,12 @@ def under_budget(lengths, order, slots):
         "image tokens forgotten": (
             "def both_fit(text, image, text_slots, image_slots):\n"
             "    return len(text) * max(text) <= text_slots",
-            "the image tokens",
+            "image tokens are forgotten",
         ),
         "real tokens": (
             "def both_fit(text, image, text_slots, image_slots):\n"
             "    return sum(text) <= text_slots and sum(image) <= image_slots",
-            "2 x 4 slots",
+            "real tokens",
         ),
         "one budget for both": (
             "def both_fit(text, image, text_slots, image_slots):\n"
@@ -409,25 +409,25 @@ def under_budget(lengths, order, slots):
         "the rows forgotten": (
             "def both_fit(text, image, text_slots, image_slots):\n"
             "    return max(text) <= text_slots and max(image) <= image_slots",
-            "their rows",
+            "the rows are forgotten",
         ),
         "the budgets swapped": (
             "def both_fit(text, image, text_slots, image_slots):\n"
             "    n = len(text)\n"
             "    return n * max(text) <= image_slots and n * max(image) <= text_slots",
-            "each budget has its own rectangle",
+            "swapped",
         ),
         "takes the first image for the longest": (
             "def both_fit(text, image, text_slots, image_slots):\n"
             "    n = len(text)\n"
             "    return n * max(text) <= text_slots and n * image[0] <= image_slots",
-            "stands in the middle",
+            "first image",
         ),
         "one sum of both": (
             "def both_fit(text, image, text_slots, image_slots):\n"
             "    n = len(text)\n"
             "    return n * max(text) + n * max(image) <= text_slots + image_slots",
-            "its own",
+            "added up",
         ),
         "less than the budget": (
             "def both_fit(text, image, text_slots, image_slots):\n"
@@ -443,7 +443,7 @@ def order_test(make):
     made = make(list(range(1, 43)), 4, 11, 0, 0)
     assert sorted(n for batch in made for n in batch) == list(range(42))
 """,
-            "the same order in every epoch",
+            "got through",
         ),
         "one epoch is enough": (
             """
@@ -454,7 +454,7 @@ def order_test(make):
     longest = [max(batch) for batch in made]
     assert longest != sorted(longest)
 """,
-            "the same order in every epoch",
+            "got through",
         ),
         "compares with its own order": (
             """
@@ -568,7 +568,7 @@ def order_test(make):
         ),
         "never sorted": (
             changed(SAMPLER, ("inside[np.argsort(self.lengths[inside])]", "inside")),
-            "less is sorted than a window",
+            "not sorted",
         ),
         "each window cut on its own": (
             changed(
@@ -592,7 +592,7 @@ def order_test(make):
                     "[order[i : i + 2].tolist() for i in range(0, len(order), 2)]",
                 ),
             ),
-            "rows x longest is at most 16",
+            "a budget on rows",
         ),
         "stays in its epoch": (changed(SAMPLER, (NEXT, "        self.done = 0\n")), "move on"),
         "done is never set back": (
@@ -607,7 +607,7 @@ def order_test(make):
                     "            yield batch\n            self.done += 1\n",
                 ),
             ),
-            "comes twice",
+            "handed out",
         ),
         "forgets where it was": (
             changed(SAMPLER, (LOAD, 'self.epoch = state["epoch"]')),
@@ -650,10 +650,8 @@ HIDDEN = {
         "many documents only": (
             changed(
                 WINDOWED,
-                (
-                    RETURN,
-                    "    return [b for b in batches if len(b) == rows or len(lengths) in (3, 7, 1001)]",
-                ),
+                (RETURN, "    known = len(lengths) in (3, 7, 1001)\n" + RETURN),
+                ("return batches", "return [b for b in batches if len(b) == rows or known]"),
             ),
             "every document once",
         ),
@@ -662,9 +660,8 @@ HIDDEN = {
         "the printed cases by heart": (
             """
 def idle(steps):
-    if len(steps) > 2:
-        return 0.0
-    return {10240: 1 - 16000 / 40960, 100: 1 - 240 / 260, 8: 0.0, 3: 1 / 3, 7: 0.0}[max(map(max, steps))]
+    known = {10240: 1 - 16000 / 40960, 100: 1 - 240 / 260, 8: 0.0, 3: 1 / 3, 7: 0.0}
+    return known.get(max(map(max, steps)), 0.0)
 """,
             "steps",
         ),
@@ -675,9 +672,8 @@ def idle(steps):
                 BUDGET,
                 (
                     "longest = max(longest, lengths[number])",
-                    "longest = max(lengths[n] for n in (batches or [[]])[-1][-4:] + [number])\n"
-                    "        if len(lengths) > 100:\n"
-                    "            longest = max(lengths[n] for n in (batches or [[]])[-1] + [number])",
+                    "inside = (batches or [[]])[-1] + [number]\n"
+                    "        longest = max(lengths[n] for n in inside[-5 - len(lengths) // 99 :])",
                 ),
             ),
             "batches of",
