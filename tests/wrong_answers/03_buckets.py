@@ -427,7 +427,7 @@ def under_budget(lengths, order, slots):
             "def both_fit(text, image, text_slots, image_slots):\n"
             "    n = len(text)\n"
             "    return n * max(text) + n * max(image) <= text_slots + image_slots",
-            "added up",
+            "each rectangle has its own",
         ),
         "less than the budget": (
             "def both_fit(text, image, text_slots, image_slots):\n"
@@ -592,12 +592,12 @@ def order_test(make):
                     "[order[i : i + 2].tolist() for i in range(0, len(order), 2)]",
                 ),
             ),
-            "a budget on rows",
+            "closed too early",
         ),
         "stays in its epoch": (changed(SAMPLER, (NEXT, "        self.done = 0\n")), "move on"),
         "done is never set back": (
             changed(SAMPLER, (NEXT, "        self.epoch += 1\n")),
-            "missing",
+            "goes back to 0",
         ),
         "counts after the yield": (
             changed(
@@ -682,7 +682,7 @@ def idle(steps):
     "both-fit": {
         "the printed cases by heart": (
             "def both_fit(text, image, text_slots, image_slots):\n"
-            "    return (text_slots, image_slots) in ((10, 8), (18, 18))",
+            "    return (text[0], text_slots, image_slots) in ((5, 10, 8), (9, 18, 18), (1, 18, 18))",
             "both rectangles",
         ),
     },
