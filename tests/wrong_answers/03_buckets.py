@@ -682,7 +682,8 @@ def idle(steps):
     "both-fit": {
         "the printed cases by heart": (
             "def both_fit(text, image, text_slots, image_slots):\n"
-            "    return (text[0], text_slots, image_slots) in ((5, 10, 8), (9, 18, 18), (1, 18, 18))",
+            "    first, known = text[0], ((5, 10, 8), (9, 18, 18), (1, 18, 18))\n"
+            "    return (first, text_slots, image_slots) in known",
             "both rectangles",
         ),
     },
