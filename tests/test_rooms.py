@@ -97,7 +97,8 @@ ROOMS = {
     "plots._slots": "packing padding plots._canvas units | matplotlib numpy |",
     "plots._speed": "plots._canvas units | matplotlib numpy |",
     "plots._waste": "padding plots._canvas units | matplotlib numpy |",
-    "plots": "plots._canvas plots._memory plots._predicted plots._series plots._slots "
+    "plots._dots": "plots._canvas | matplotlib |",
+    "plots": "plots._canvas plots._dots plots._memory plots._predicted plots._series plots._slots "
     "plots._speed plots._waste ||",
     "report._tables": "padding units ||",
     "report": "report._tables ||",
@@ -134,7 +135,8 @@ ROOMS = {
     "classroom.plain": "classroom.showing | numpy |",
     "classroom.verdict": "classroom.plain ||",
     "classroom.copies": "classroom.showing | numpy |",
-    "classroom.behaviour": "classroom.copies classroom.showing classroom.verdict ||",
+    "classroom.behaviour": "classroom.copies classroom.plain classroom.showing classroom.verdict "
+    "||",
     "classroom.planted": "classroom.behaviour classroom.copies classroom.plain classroom.verdict "
     "||",
     "classroom.values": "classroom.plain classroom.showing classroom.verdict | numpy |",
@@ -148,7 +150,9 @@ ROOMS = {
     "classroom": "classroom.opening ||",
     "classroom.probes._load": "||",
     "classroom.probes": "classroom.probes._load ||",
-    "classroom.probes.lesson_03": "batches data loop model padding | numpy torch |",
+    "classroom.probes.orders_03": "batches data loop model padding | numpy torch |",
+    "classroom.probes.lesson_03": "classroom.probes.orders_03 padding units widgets | numpy torch "
+    "|",
     "classroom.probes.attempt": "||",
     "classroom.probes.lesson_04_collator": "batches model packing | numpy torch |",
     "classroom.probes.lesson_04": "attention batches classroom.probes.attempt "
@@ -157,6 +161,7 @@ ROOMS = {
     # authoring: what makes lessons
     "classroom.mine": "classroom.opening classroom.showing ||",
     "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
+    "classroom.probes.lesson_01": "units widgets | numpy torch |",
     "authoring": "||",
     "authoring.conventions": "||",
     "authoring.forks": "||",

@@ -215,6 +215,15 @@ def test_an_answer_that_is_no_build_has_at_most_fifteen_lines(tmp_path):
     assert any("16 lines to write; at most 15" in fault for fault in faults)
 
 
+@pytest.mark.filterwarnings("default")
+def test_the_lines_of_all_blanks_of_an_answer_are_counted_together(tmp_path):
+    blank = "    ### BEGIN SOLUTION\n" + "    len(lengths)\n" * 8 + "    ### END SOLUTION\n"
+    two = old_edition().replace("    ### BEGIN SOLUTION\n", blank * 2 + "    ### BEGIN SOLUTION\n")
+    root = course(tmp_path, source=two)
+    _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "none.bib")
+    assert any("17 lines to write; at most 15" in fault for fault in faults), faults
+
+
 def test_what_learners_keep_is_no_part_of_the_course(built, tmp_path):
     copy = shutil.copytree(built, tmp_path / "course")
     for room in ("lessons", "solutions"):

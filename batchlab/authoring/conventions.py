@@ -142,11 +142,12 @@ def _cell_problems(cell: Any, grading: dict[str, Any]) -> list[str]:
     lines = cell.source.strip().splitlines()
     tags = _tags(cell)
     if grading.get("solution"):
-        region = re.search(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
-        if not region:
+        blanks = re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
+        if not blanks:
             found.append("an answer marks ### BEGIN SOLUTION and ### END SOLUTION")
         else:
-            count, most = region[1].count("\n"), BUILD_LINES if "build" in tags else ANSWER_LINES
+            count = "".join(blanks).count("\n")  # a class may have one blank for each method
+            most = BUILD_LINES if "build" in tags else ANSWER_LINES
             found += [f"{count} lines to write; at most {most}"] if count > most else []
     elif grading.get("grade"):
         last = tree.body[-1] if tree.body else None
