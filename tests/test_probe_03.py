@@ -97,7 +97,7 @@ def test_the_plain_cut_agrees_with_the_library_on_sorted_documents():
     tokens = lengths.embedded()[:700]
     order = np.argsort(tokens, kind="stable").tolist()
     made = probe.cut(tokens.tolist(), order, 8192)
-    assert len(made) == len(buckets.by_token_budget(tokens, 8192, window=700))
+    assert len(made) == len(buckets.by_token_budget(tokens, 8192, pool=700))
     with pytest.raises(ValueError, match="document 1 alone takes 9 of 8 slots"):
         probe.cut([3, 9], [0, 1], 8)
 
@@ -105,7 +105,7 @@ def test_the_plain_cut_agrees_with_the_library_on_sorted_documents():
 class Plain:
     """A sampler of one document a batch: enough to look at the bench itself."""
 
-    def __init__(self, lengths, slots, window, seed, rank=0, ranks=1):
+    def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
         self.mine, self.done = list(range(len(lengths)))[rank::ranks], 0
 
     def __iter__(self):

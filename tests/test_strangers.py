@@ -50,7 +50,7 @@ COUNTS = {
     "budget slots": (lambda n: buckets.by_token_budget(TOKENS, n), 16),
     "budget max_rows": (lambda n: buckets.by_token_budget(TOKENS, 16, max_rows=n), 2),
     "budget round_to": (lambda n: buckets.by_token_budget(TOKENS, 16, round_to=n), 4),
-    "budget window": (lambda n: buckets.by_token_budget(TOKENS, 16, window=n), 2),
+    "budget pool": (lambda n: buckets.by_token_budget(TOKENS, 16, pool=n), 2),
     "budget seed": (lambda n: buckets.by_token_budget(TOKENS, 16, seed=n), 3),
     "budget epoch": (lambda n: buckets.by_token_budget(TOKENS, 16, epoch=n), 3),
     "budgets text": (lambda n: buckets.by_two_budgets(TOKENS, TOKENS, n, 16), 16),

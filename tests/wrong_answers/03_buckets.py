@@ -46,17 +46,17 @@ FITS = "(len(batches[-1]) + 1) * longest <= slots"
 IDLE = "def idle(steps):\n    return "
 SAMPLER = """
 class BudgetSampler:
-    def __init__(self, lengths, slots, window, seed, rank=0, ranks=1):
-        self.lengths, self.slots, self.window = np.asarray(lengths), slots, window
+    def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
+        self.lengths, self.slots, self.pool = np.asarray(lengths), slots, pool
         self.seed, self.rank, self.ranks = seed, rank, ranks
         self.epoch, self.done = 0, 0
 
     def batches(self):
         rng = np.random.default_rng([self.seed, self.epoch])
         order = rng.permutation(len(self.lengths))
-        for start in range(0, len(order), self.window):
-            inside = order[start : start + self.window]
-            order[start : start + self.window] = inside[np.argsort(self.lengths[inside])]
+        for start in range(0, len(order), self.pool):
+            inside = order[start : start + self.pool]
+            order[start : start + self.pool] = inside[np.argsort(self.lengths[inside])]
         made = under_budget(self.lengths, order.tolist(), self.slots)
         rng.shuffle(made)
         missing = -len(made) % self.ranks
@@ -551,10 +551,10 @@ def order_test(make):
             changed(
                 SAMPLER,
                 ("        rng.shuffle(made)\n", ""),
-                ("len(order), self.window)", "len(order), len(order))"),
-                ("start + self.window", "len(order)"),
+                ("len(order), self.pool)", "len(order), len(order))"),
+                ("start + self.pool", "len(order)"),
             ),
-            "sorted over more than a window",
+            "sorted over more than a pool",
         ),
         "never mixed": (
             changed(
@@ -570,11 +570,11 @@ def order_test(make):
             changed(SAMPLER, ("inside[np.argsort(self.lengths[inside])]", "inside")),
             "not sorted",
         ),
-        "each window cut on its own": (
+        "each pool cut on its own": (
             changed(
                 SAMPLER,
                 (
-                    "            order[start : start + self.window] = "
+                    "            order[start : start + self.pool] = "
                     "inside[np.argsort(self.lengths[inside])]\n",
                     "            inside = inside[np.argsort(self.lengths[inside])].tolist()\n"
                     "            made += under_budget(self.lengths, inside, self.slots)\n",
@@ -840,14 +840,14 @@ def order_test(make):
     "sampler": {
         "with the library, kept for the epoch": """
 class BudgetSampler:
-    def __init__(self, lengths, slots, window, seed, rank=0, ranks=1):
-        self.lengths, self.slots, self.window = lengths, slots, window
+    def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
+        self.lengths, self.slots, self.pool = lengths, slots, pool
         self.seed, self.rank, self.ranks = seed, rank, ranks
         self.epoch, self.done = 0, 0
 
     def batches(self):
         made = buckets.by_token_budget(
-            self.lengths, self.slots, window=self.window, seed=self.seed, epoch=self.epoch
+            self.lengths, self.slots, pool=self.pool, seed=self.seed, epoch=self.epoch
         )
         each = -(-len(made) // self.ranks)
         return [made[(i * self.ranks + self.rank) % len(made)] for i in range(each)]
@@ -873,8 +873,8 @@ import random
 
 
 class BudgetSampler:
-    def __init__(self, lengths, slots, window, seed, rank=0, ranks=1):
-        self.lengths, self.slots, self.window = [int(n) for n in lengths], slots, window
+    def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
+        self.lengths, self.slots, self.pool = [int(n) for n in lengths], slots, pool
         self.seed, self.rank, self.ranks = seed, rank, ranks
         self.epoch, self.done = 0, 0
 
@@ -884,7 +884,7 @@ class BudgetSampler:
         rng.shuffle(order)
         placed = []
         while order:
-            inside, order = order[: self.window], order[self.window :]
+            inside, order = order[: self.pool], order[self.pool :]
             placed += sorted(inside, key=lambda n: -self.lengths[n])
         made = probe.cut(self.lengths, placed, self.slots)
         rng.shuffle(made)

@@ -3,7 +3,8 @@
     a sampler class, lengths, ranks  ->  what each rank was handed out, before and after a restart
 
 Words
-    window    micro-batches (in a sampler: documents) that are sorted together
+    window    micro-batches that are sorted together
+    pool      documents that are sorted together: what a budget has in place of a window
     handed out  batches that a sampler has yielded, whether or not they were trained
 """
 
@@ -234,16 +235,16 @@ def cut(lengths: Sequence[int], order: Iterable[int], slots: int) -> Batches:
 
 
 def typical(
-    lengths: Sequence[int], slots: int, window: int, seeds: int = 20
+    lengths: Sequence[int], slots: int, pool: int, seeds: int = 20
 ) -> tuple[float, float, float]:
-    """What sorting in windows wastes under a budget: least, most, and the most micro-batches.
+    """What sorting in pools wastes under a budget: least, most, and the most micro-batches.
 
-    Rising or falling inside a window is both right, and not the same: four standard deviations
+    Rising or falling inside a pool is both right, and not the same: four standard deviations
     around the mean of either.
     """
     tokens, low, high, number = np.asarray(lengths), 1.0, 0.0, 0.0
     for keys in (tokens, -tokens):
-        placed = [padding.window_order(keys, window, _new(seed)) for seed in range(seeds)]
+        placed = [padding.window_order(keys, pool, _new(seed)) for seed in range(seeds)]
         made = [cut(lengths, order.tolist(), slots) for order in placed]
         wastes = [padding.measure(tokens, batches).waste for batches in made]
         middle, spread = float(np.mean(wastes)), float(np.std(wastes))
@@ -256,14 +257,14 @@ def handed_out(
     sampler: Sampler,
     lengths: Sequence[int],
     slots: int,
-    window: int,
+    pool: int,
     seed: int = 0,
     *,
     ranks: int = 1,
     epochs: int = 1,
 ) -> list[list[Batches]]:
     """For each rank, for each epoch, the batches that the sampler yields."""
-    made = [sampler(lengths, slots, window, seed, rank, ranks) for rank in range(ranks)]
+    made = [sampler(lengths, slots, pool, seed, rank, ranks) for rank in range(ranks)]
     return [[_taken(one, len(lengths)) for _ in range(epochs)] for one in made]
 
 
@@ -271,7 +272,7 @@ def resumed(
     sampler: Sampler,
     lengths: Sequence[int],
     slots: int,
-    window: int,
+    pool: int,
     *,
     epoch: int,
     stop: int,
@@ -296,7 +297,7 @@ def resumed(
     return {"before": before, "after": after, "next": following, "left": left, "state": state}
 
 
-def loaded(sampler: Sampler, lengths: Sequence[int], slots: int, window: int) -> Batches:
+def loaded(sampler: Sampler, lengths: Sequence[int], slots: int, pool: int) -> Batches:
     """What a DataLoader collects when the sampler is its `batch_sampler`."""
     made = sampler(lengths, slots, window, 3, 0, 1)
     data: Any = range(len(lengths))  # a DataLoader takes whatever has a length and places
