@@ -285,12 +285,12 @@ def resumed(
     next           the epoch behind it; left: len() of the new sampler after the restart
     state          what was saved, as JSON text
     """
-    first = sampler(lengths, slots, window, 3, rank, ranks)
+    first = sampler(lengths, slots, pool, 3, rank, ranks)
     for _ in range(epoch):
         _taken(first, len(lengths))
     before = _taken(itertools.islice(iter(first), stop), len(lengths))
     state = json.dumps(first.state_dict())
-    fresh = sampler(lengths, slots, window, 3, rank, ranks)
+    fresh = sampler(lengths, slots, pool, 3, rank, ranks)
     fresh.load_state_dict(json.loads(state))
     left = len(fresh)
     after, following = (_taken(fresh, len(lengths)) for _ in range(2))
@@ -299,7 +299,7 @@ def resumed(
 
 def loaded(sampler: Sampler, lengths: Sequence[int], slots: int, pool: int) -> Batches:
     """What a DataLoader collects when the sampler is its `batch_sampler`."""
-    made = sampler(lengths, slots, window, 3, 0, 1)
+    made = sampler(lengths, slots, pool, 3, 0, 1)
     data: Any = range(len(lengths))  # a DataLoader takes whatever has a length and places
     loader: Any = DataLoader(data, batch_sampler=made, collate_fn=list)
     return _taken(loader, len(lengths))
