@@ -4,13 +4,19 @@
 
 A check cell judges plain data only. Where an exercise needs a model, an optimizer or a counter
 that is called back, a probe builds it next to the learner's function, runs the function, and
-returns what was seen. The judgement stays in the cell.
+returns what was seen. The judgement stays in the cell. Right and wrong versions of the lesson's
+functions stand in its probe too: a student's page holds no answer.
+
+Words
+    mistake   a wrong version of a function, under the thought that leads to it
 """
 
 import importlib
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
+from typing import Any
 
-__all__ = ["load"]
+__all__ = ["load", "mistakes_of", "shown"]
 
 
 def load(lesson: str) -> ModuleType:
@@ -28,3 +34,31 @@ def load(lesson: str) -> ModuleType:
         if error.name != name:
             raise
     raise ValueError(f"no probes for lesson {lesson!r}: {name} is missing")
+
+
+def shown(draw: Callable[[], Any]) -> Any:
+    """What `draw` returns; one line instead while an exercise that it needs is blank.
+
+    >>> def waste(batches):
+    ...     raise NotImplementedError
+    >>> shown(lambda: waste([[5, 3]]))
+    Nothing to show yet: this cell waits for an exercise above.
+    """
+    try:
+        return draw()
+    except NotImplementedError:
+        print("Nothing to show yet: this cell waits for an exercise above.")
+    return None
+
+
+def mistakes_of(wrong: Mapping[str, Callable[..., Any]], *case: Any) -> Iterator[tuple[Any, str]]:
+    """What each wrong version gives for a case, with its thought; one that fails gives nothing.
+
+    >>> list(mistakes_of({"the sum": sum, "the first": min}, [2, 1]))
+    [(3, 'the sum'), (1, 'the first')]
+    """
+    for thought, version in wrong.items():
+        try:
+            yield version(*case), thought
+        except (ArithmeticError, IndexError, ValueError):
+            continue
