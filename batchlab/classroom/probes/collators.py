@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["IGNORE", "WRONG", "collate"]
+__all__ = ["IGNORE", "WRONG", "Collated", "collate"]
 
 IGNORE = -100
 Document = Mapping[str, Sequence[int]]

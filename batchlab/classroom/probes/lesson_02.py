@@ -49,8 +49,15 @@ def mistakes(name: str, *case: Any) -> dict[Any, str]:
 
 
 def parts(part: str, *case: Any) -> list[tuple[Any, str]]:
-    """One tensor or one count of every wrong collator, with its thought."""
-    return [({**one[0], **one[1]}[part], why) for one, why in mistakes_of(WRONG["collate"], *case)]
+    """One tensor or count of each collator that gets it wrong, with its thought."""
+    right = _part(part, collators.collate(*case))
+    found = [(_part(part, one), why) for one, why in mistakes_of(WRONG["collate"], *case)]
+    return [(value, why) for value, why in found if not np.array_equal(value, right)]
+
+
+def _part(part: str, collated: collators.Collated) -> Any:
+    tensors, counts = collated
+    return counts[part] if part in counts else tensors[part].numpy()
 
 
 @cache
