@@ -35,10 +35,10 @@ lint: .venv/dev       ## format, style, types
 	$(BIN)/mypy
 
 lessons: .venv/course ## solutions/*.md -> notebooks for teachers and students
-	@$(BIN)/python -m batchlab.classroom.sources
+	@$(BIN)/python -m batchlab.authoring.sources
 
 book: .venv/dev       ## the readable course; warnings are errors
-	@$(BIN)/python -m batchlab.classroom.matrix --page --reuse _build/outcomes > book/matrix.md
+	@$(BIN)/python -m batchlab.authoring.matrix --page --reuse _build/outcomes > book/matrix.md
 	BATCHLAB_BOOK=1 BATCHLAB_CACHE=$(CURDIR)/_build/.guesses \
 	  $(BIN)/jupyter-book build . --config book/_config.yml --toc book/_toc.yml -n -W --keep-going
 

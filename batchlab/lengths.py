@@ -81,18 +81,20 @@ def _first_odd(tokens: np.ndarray) -> str:
 
 
 def embedded() -> np.ndarray:
-    """Lengths of the embedded corpus, as a dated list: the same on every Python version."""
+    """Lengths of the embedded corpus, as a dated list, read-only: the same on every Python."""
     return _evidence("stdlib_lengths.txt")
 
 
 def gsm8k() -> np.ndarray:
-    """Lengths of the 7,473 GSM8K training problems (Cobbe et al. 2021): a mild distribution."""
+    """Lengths of the 7,473 GSM8K training problems (Cobbe et al. 2021), mild, read-only."""
     return _evidence("gsm8k_train_lengths.txt")
 
 
 def _evidence(name: str) -> np.ndarray:
     text = (files("batchlab") / "evidence" / name).read_text(encoding="utf-8")
-    return checked(_from_lines(text, name))
+    tokens = checked(_from_lines(text, name))
+    tokens.setflags(write=False)  # shared: whoever sorts it in place would change what follows
+    return tokens
 
 
 def lognormal(

@@ -74,7 +74,9 @@ def test_another_order_of_summation_is_right_and_a_count_is_exact():
 
 
 def test_a_close_miss_is_shown_with_enough_digits():
-    assert "0.3000001, right is 0.3" in refusal(check.equal, 0.3000001, 0.3, asked="share")
+    assert "0.3000001, right is 0.3" in refusal(
+        check.equal, 0.3000001, 0.3, asked="share", rel=1e-9
+    )
 
 
 class Yes(float):
@@ -237,7 +239,7 @@ def blank_steps(slots):
 
 
 def test_a_blank_is_no_refusal():
-    assert "NotImplementedError" in refusal(
+    assert "still has its blank" in refusal(
         check.raises, blank_steps, 9, asked="9 slots", kind=RuntimeError
     )
 

@@ -1,6 +1,6 @@
 """The checks of a lesson pass on its solution and refuse everything else, by name.
 
-Every lesson runs once in a process of its own (`batchlab.classroom.matrix`): its solution, its
+Every lesson runs once in a process of its own (`batchlab.authoring.matrix`): its solution, its
 blank copy, and all answers of tests/wrong_answers/. A bank with SLOW = True is for `make slow`.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from batchlab.classroom import conventions, trial
+from batchlab.authoring import conventions, trial
 from tests.tiny_lesson import ROOT, module, outcomes, points
 
 SOURCES = sorted(ROOT.glob("solutions/*/*.md"))

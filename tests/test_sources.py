@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from batchlab.classroom import prose, sources
+from batchlab.authoring import prose, sources
 from tests.tiny_lesson import ROOT, SOURCE, course, module, outcomes, points
 
 STUDENT = "lessons/02_tiny/tiny.ipynb"
@@ -121,7 +121,7 @@ def test_kept_outcomes_serve_again_until_anything_changes(built, tmp_path):
 def test_a_bank_for_an_answer_that_does_not_exist_is_an_error(built, tmp_path):
     copy = shutil.copytree(built, tmp_path / "course")
     (copy / "tests/wrong_answers/02_tiny.py").write_text("RIGHT = {'slot': {'x': 'slot = 1'}}\n")
-    command = [sys.executable, "-m", "batchlab.classroom.matrix", "--root", str(copy)]
+    command = [sys.executable, "-m", "batchlab.authoring.matrix", "--root", str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1 and "no answer cell 'slot'" in done.stderr
 

@@ -101,8 +101,8 @@ def course(folder: Path, source: str = SOURCE, bank: str = BANK) -> Path:
 
 
 def module(name: str, *arguments: str, ok: bool = True) -> str:
-    """What `python -m batchlab.classroom.NAME` printed; its own process, as `make` has it."""
-    command = [sys.executable, "-m", f"batchlab.classroom.{name}", *arguments]
+    """What `python -m batchlab.authoring.NAME` printed; its own process, as `make` has it."""
+    command = [sys.executable, "-m", f"batchlab.authoring.{name}", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode == 0) == ok, done.stdout + done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""What teaches and grades. The library never imports it."""
+"""What runs in a learner's notebook: checks, guesses, quizzes. The library never imports it."""
 
 from batchlab.classroom.opening import gpu, grading, start
 

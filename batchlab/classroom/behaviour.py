@@ -1,41 +1,73 @@
-"""Judge what a function does: whether it answers, refuses, leaves its inputs alone, finds bugs.
+"""Judge what a function does: whether it answers, refuses, leaves its inputs alone.
 
-    a learner's function, inputs  ->  nothing, or four short lines
+    a learner's function, inputs  ->  what it returned, or four short lines
 
-`batchlab.classroom.check` offers these beside the checks of values.
+`batchlab.classroom.check` offers these beside the checks of values. The function gets copies, so
+nothing of the lesson is ever spoilt.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import contextlib
+import linecache
+import re
+import sys
+import sysconfig
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from batchlab.classroom import plain
-from batchlab.classroom.verdict import refuse
+import batchlab
+from batchlab.classroom.copies import Change, changed, copied, is_stream
+from batchlab.classroom.showing import shown, worded
+from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 
-__all__ = ["finds_bugs", "function", "raises", "unchanged"]
+__all__ = ["call", "complaint", "function", "is_blank", "quietly", "raises", "unchanged"]
+
+LIBRARIES = tuple(
+    {str(Path(batchlab.__file__).parent), "<frozen"}
+    | {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
 
 
-def function(answer: object, *arguments: object, asked: str, try_this: str = "") -> None:
-    """Refuse an answer that cannot be called, or that returns nothing for `arguments`.
+def call(
+    answer: Any,
+    *arguments: Any,
+    asked: str,
+    none: bool = False,
+    try_this: Hints = "",
+    **options: Any,
+) -> Any:
+    """What `answer` returns for copies of `arguments` and `options`.
 
-    >>> function(lambda batches: None, [[5, 3]], asked="waste of [5, 3]")
+    Refused are: a thing that cannot be called, a blank, any exception, None (unless `none`), and a
+    change to an argument. Drawing from a random generator that was handed over is no change, and
+    a stream is handed over as a stream of copies. Warnings and stderr are kept from the grader,
+    who gives no points beside them.
+
+    >>> call(sorted, [5, 3], asked="lengths in order")
+    [3, 5]
+    >>> call(lambda rows: None, [5, 3], asked="waste of [5, 3]")
     Traceback (most recent call last):
         ...
     batchlab.classroom.verdict.CheckFailed: asked   waste of [5, 3]
     got     nothing (None)
     likely  the function ends without `return`
     """
-    if not callable(answer):
-        thought = "the name was given a value: run the cell that defines the function again"
-        refuse(asked, f"{plain.shown(answer)}; a function is needed", thought, try_this)
-    try:
-        result = answer(*arguments)
-    except NotImplementedError:
-        refuse(asked, "the cell above still has its blank", "", try_this or "write it and run it")
-    except Exception as error:
-        refuse(asked, f"{type(error).__name__}: {str(error)[:200]}", "", try_this)
-    if result is None:
+    result, error, change = _tried(answer, arguments, options, asked, try_this)
+    if error is not None:
+        refuse(asked, complaint(error), "", try_this)
+    if result is None and not none:
         refuse(asked, "nothing (None)", "the function ends without `return`", try_this)
+    if change is not None:
+        refuse(asked, _said(change), change.thought, try_this or "work on a copy")
+    return result
+
+
+def function(answer: object, *arguments: object, asked: str, try_this: Hints = "") -> None:
+    """The checks of `call`, where the result is not needed."""
+    call(answer, *arguments, asked=asked, try_this=try_this)
 
 
 def raises(
@@ -45,86 +77,115 @@ def raises(
     kind: type[Exception] = ValueError,
     contains: object = (),
     likely: str = "",
-    try_this: str = "",
+    try_this: Hints = "",
 ) -> None:
     """Refuse an answer that does not refuse `arguments`, or whose message lacks a value.
 
-    `contains` is one value or several; digits are compared without thousands separators.
+    `contains` is one value or several; digits are compared without thousands separators. A whole
+    number must stand there as one: 8 is not found in 80.
     """
-    try:
-        result = answer(*arguments)
-    except Exception as error:
-        kinds = {base.__name__ for base in type(error).__mro__}  # by name: it may come from afar
-        if kind.__name__ not in kinds or isinstance(error, NotImplementedError):
-            said = f"{type(error).__name__}: {str(error)[:120]}"
-            refuse(asked, f"{said}; a {kind.__name__} is needed", likely, try_this)
-        message = str(error).replace(",", "").replace("_", "")
-        values = contains if isinstance(contains, tuple | list) else (contains,)
-        for value in values:
-            if str(value).replace(",", "").replace("_", "") not in message:
-                got = f"the message {str(error)[:120]!r} without {value!r}"
-                thought = "whoever reads the message must see the value"
-                refuse(asked, got, likely or thought, try_this)
-        return
-    got = f"{plain.shown(result)}; a {kind.__name__} is needed"
-    refuse(asked, got, likely or "refuse, never round", try_this)
+    result, error, change = _tried(answer, arguments, {}, asked, try_this)
+    if change is not None:
+        refuse(asked, _said(change), change.thought, try_this or "work on a copy")
+    if error is None:
+        got = f"{shown(result)}; a {kind.__name__} is needed"
+        refuse(asked, got, likely or "refuse, never round", try_this)
+    kinds = {base.__name__ for base in type(error).__mro__}  # by name: it may come from afar
+    if kind.__name__ not in kinds:
+        refuse(asked, f"{complaint(error)}; a {kind.__name__} is needed", likely, try_this)
+    message = _without_separators(worded(error))
+    for value in contains if isinstance(contains, tuple | list) else (contains,):
+        if not _stands_in(_without_separators(str(value)), message):
+            got = f"the message {worded(error)[:120]!r} without {value!r}"
+            thought = "whoever reads the message must see the value"
+            refuse(asked, got, likely or thought, try_this)
 
 
 @contextmanager
-def unchanged(*inputs: object, asked: str, try_this: str = "work on a copy") -> Iterator[None]:
-    """Refuse an answer that changes what it was given.
+def unchanged(*inputs: object, asked: str, try_this: Hints = "work on a copy") -> Iterator[None]:
+    """Refuse an answer that changes what it was given, where `call` cannot stand around it.
 
     >>> lengths = [5, 3]
     >>> with unchanged(lengths, asked="sort the lengths"):
     ...     ordered = sorted(lengths)
     """
-    before = [plain.frozen(value) for value in inputs]
+    watched = [value for value in inputs if not is_stream(value)]  # a stream is there to be read
+    before = copied(watched)
     yield
-    for old, value in zip(before, inputs, strict=True):
-        new = plain.frozen(value)
-        if repr(old) != repr(new):  # repr: NaN equals itself here
-            got = f"the input changed from {plain.shown(old)} to {plain.shown(new)}"
-            refuse(asked, got, "a method such as .sort() or .pop() works in place", try_this)
+    for old, value in zip(before, watched, strict=True):
+        if change := changed(old, value):
+            refuse(asked, _said(change), change.thought, try_this)
 
 
-def finds_bugs(
-    test: Callable[[Callable[..., Any]], object],
-    *,
-    right: Iterable[Callable[..., Any]],
-    wrong: Mapping[str, Callable[..., Any]],
-    asked: str = "a test that finds the bugs",
-    try_this: str = "",
-) -> None:
-    """Refuse a learner's test that stops a right implementation, or lets a wrong one through.
-
-    The test takes an implementation; it raises (`assert ...`) or returns False when it sees a bug.
-    """
-    for number, implementation in enumerate(right, 1):
-        if complaint := _complaint(test, implementation, asked):
-            got = f"right implementation {number} was stopped: {complaint}"
-            refuse(
-                asked,
-                got,
-                "the test asks for more than the task says, or compares floats exactly",
-                try_this,
-            )
-    through = [name for name, bug in wrong.items() if not _complaint(test, bug, asked)]
-    if through:
-        caught = f"{len(wrong) - len(through)} of {len(wrong)} bugs found"
-        likely = "no case of the test tells it from a right one"
-        refuse(asked, f"{caught}; this one got through: {through[0]}", likely, try_this)
+def is_blank(error: BaseException) -> bool:
+    """Whether a stub was run; PyTorch's own NotImplementedError says what is not implemented."""
+    return isinstance(error, NotImplementedError) and not error.args
 
 
-def _complaint(
-    test: Callable[[Callable[..., Any]], object], implementation: Callable[..., Any], asked: str
-) -> str:
-    """What the test has against the implementation; empty when it lets it pass."""
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep a learner's warnings and stderr from a grader, who gives no points beside them."""
+    with warnings.catch_warnings(), contextlib.redirect_stderr(sys.stdout):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def complaint(error: BaseException) -> str:
+    """Type and message of an exception, and the line of the learner's own code that raised it."""
+    message = "exit() ends the notebook" if type(error) is SystemExit else worded(error)[:160]
+    said = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    own = [
+        (frame.f_code.co_filename, number, frame.f_globals)
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith(LIBRARIES)
+    ]
+    if not own:
+        return said
+    name, number, names = own[-1]
+    line = " ".join(linecache.getline(name, number, names).split())
+    return f"{said}, in line {number}: {line[:100]}" if line else f"{said}, in line {number}"
+
+
+def _tried(
+    answer: Any, arguments: tuple[Any, ...], options: dict[str, Any], asked: str, try_this: Hints
+) -> tuple[Any, BaseException | None, Change | None]:
+    """The result or the exception of a call with copies, and what became of the copies."""
+    if not callable(answer):
+        thought = "the name was given a value: run the cell that defines the function again"
+        refuse(asked, f"{shown(answer)}; a function is needed", thought, try_this)
+    result, error, change = None, None, None
+    given = copied((arguments, options))
     try:
-        verdict = test(implementation)
-    except NotImplementedError:
-        refuse(asked, "the cell above still has its blank", "", "write it and run it")
-    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        with quietly():
+            result = answer(*given[0], **given[1])
+    except (CheckFailed, KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:  # pytest.raises and pytest.fail complain by one of their own
-        return f"{type(error).__name__}: {str(error)[:120]}" if str(error) else type(error).__name__
-    return "it returned False" if str(verdict) == "False" else ""
+    except BaseException as caught:
+        if is_blank(caught):
+            hint = try_this if isinstance(try_this, str) else ""  # a blank uses up no hint
+            refuse(asked, "the cell above still has its blank", "", hint or "write it and run it")
+        error = caught
+    for number, (old, new) in enumerate(zip(arguments, given[0], strict=True), 1):
+        change = change or changed(old, new, drawing=False, where=_place(number, arguments))
+    for name, old in options.items():
+        change = change or changed(old, given[1].get(name), drawing=False, where=name)
+    return result, error, change
+
+
+def _place(number: int, arguments: tuple[Any, ...]) -> str:
+    return f"argument {number}" if len(arguments) > 1 else "the input"
+
+
+def _said(change: Change) -> str:
+    return f"{change.where or 'the input'} {change.what}"
+
+
+def _without_separators(text: str) -> str:
+    return re.sub(r"(?<=\d)[,_\u202f\u00a0' ](?=\d{3}(?!\d))", "", text)
+
+
+def _stands_in(value: str, message: str) -> bool:
+    """Whether the message holds the value; a whole number not as a part of another."""
+    if value.isdigit():
+        return re.search(rf"(?<![\d.]){value}(?![\d]|\.\d)", message) is not None
+    return value in message

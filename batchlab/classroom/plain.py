@@ -3,20 +3,26 @@
     number, NumPy scalar, array, tensor, list  ->  int, float, ndarray; else NotPlain
 
 Only plain types are judged. A subclass of float can claim to equal everything, so the type
-is looked at before the value is asked. Tensors are met by their methods: torch is not imported.
+is looked at before the value is asked, and a type is known by itself and never by its name.
 
 Words
-    plain      None, bool, int, float, str, list, tuple, dict, set, NumPy arrays, CPU tensors
+    plain      None, bool, int, float, Fraction, str, list, tuple, dict, set, NumPy, CPU tensors
     a thought  what someone who returned this value probably had in mind
 """
 
-import copy
 import math
+import sys
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-__all__ = ["NotPlain", "array", "frozen", "is_tensor", "nested", "not_finite", "number", "shown"]
+from batchlab.classroom.showing import figures, shown
+
+__all__ = ["NotPlain", "array", "is_false", "is_tensor", "nested", "not_finite", "number", "shown"]
+
+SCALARS = frozenset(np.sctypeDict.values())
+DEEPEST, MOST = 40, 5_000_000  # nested lists are judged up to this depth and this many values
 
 
 class NotPlain(Exception):
@@ -27,47 +33,37 @@ class NotPlain(Exception):
         self.got, self.thought = got, thought
 
 
-def shown(value: object) -> str:
-    """A value in at most 60 characters, as a learner would name it.
-
-    >>> shown(None), shown(0.1 + 0.2), shown([1, 2]), shown(print)
-    ('nothing (None)', '0.3', 'list [1, 2]', 'the function print, not its result')
-    """
-    if value is None:
-        return "nothing (None)"
-    if type(value) is bool:
-        return f"the truth value {value}"
-    if callable(value):
-        return f"the function {getattr(value, '__name__', '?')}, not its result"
-    if type(value) is float or isinstance(value, np.floating):
-        return f"{float(value):.6g}"
-    if type(value) is int or isinstance(value, np.integer):
-        return f"{int(value)}"
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # a broken __repr__ must not break the message about it
-        text = "?"
-    return f"{type(value).__name__} {text if len(text) <= 48 else text[:45] + '...'}"
-
-
 def is_tensor(value: object) -> bool:
-    """A plain torch tensor or parameter, told without importing torch."""
-    kind = type(value)
-    return kind.__module__.split(".")[0] == "torch" and kind.__name__ in {"Tensor", "Parameter"}
+    """A torch tensor or parameter and no subclass of one; torch is not imported."""
+    torch: Any = sys.modules.get("torch")
+    return torch is not None and type(value) in (torch.Tensor, torch.nn.Parameter)
+
+
+def is_false(value: object) -> bool:
+    """Whether a test returned False: Python's, NumPy's or a tensor's, but not None or 0."""
+    if is_tensor(value) or type(value) is np.ndarray:
+        try:
+            value = _of(value).item()
+        except (NotPlain, ValueError):  # several values, or a type that NumPy does not know
+            return False
+    return type(value) in (bool, np.bool_) and not value
 
 
 def number(value: object) -> int | float:
-    """An int or a float, from Python, NumPy or a tensor without dimensions.
+    """An int or a float, from Python, NumPy, a fraction or a tensor without dimensions.
 
-    >>> number(np.float32(0.5)), number(np.array(7))
-    (0.5, 7)
+    >>> number(np.float32(0.5)), number(np.array(7)), number(Fraction(1, 4))
+    (0.5, 7, 0.25)
     """
+    given = value
     if is_tensor(value):
-        value = _of_tensor(value)
+        value = _of(value)
     if type(value) is np.ndarray and value.ndim == 0:
         value = value[()]
-    if isinstance(value, np.generic) and type(value).__module__ == "numpy":
-        value = value.item()
+    if type(value) in SCALARS:
+        value = _of_scalar(value)
+    if type(value) is Fraction:
+        value = _of_fraction(value)
     if type(value) is int or type(value) is float:
         return value
     thoughts: dict[Any, str] = {
@@ -76,15 +72,17 @@ def number(value: object) -> int | float:
         str: "text was returned where a number was asked",
     }
     thought = thoughts.get(type(value), "")
-    if type(value) in (list, tuple, np.ndarray) or is_tensor(value):
+    if type(value) in (list, tuple, np.ndarray):
         thought = "several values where one number was asked"
-    elif callable(value):
+    elif _can_be_called(value):
         thought = "the brackets of the call are missing"
-    raise NotPlain(f"{shown(value)}; a number is needed", thought)
+    raise NotPlain(f"{shown(given)}; a number is needed", thought)
 
 
 def not_finite(value: int | float) -> str:
     """The usual reason of a value that is no finite number; empty for a finite one."""
+    if type(value) is int:
+        return ""
     if math.isnan(value):
         return "zero divided by zero, or the mean of nothing"
     if math.isinf(value):
@@ -99,10 +97,10 @@ def array(value: object) -> np.ndarray:
     (2, 2)
     """
     if is_tensor(value):
-        return _of_tensor(value)
-    if type(value) is np.ndarray:
+        found = _of(value)
+    elif type(value) is np.ndarray:
         found = value
-    elif type(value) in (list, tuple, range, int, float) or isinstance(value, np.generic):
+    elif type(value) in (list, tuple, range, int, float, Fraction) or type(value) in SCALARS:
         try:
             found = np.asarray(nested(value))
         except ValueError:
@@ -110,7 +108,7 @@ def array(value: object) -> np.ndarray:
                 f"{shown(value)}; rows of one length are needed", "the rows differ in length"
             ) from None
     else:
-        thought = "the function ends without `return`" if value is None else ""
+        thought = "the function ends without `return`" if value is None else _stream(value)
         raise NotPlain(f"{shown(value)}; an array or a list is needed", thought)
     if found.dtype.kind not in "biuf":
         raise NotPlain(f"an array of {found.dtype}; numbers are needed")
@@ -123,37 +121,89 @@ def nested(value: object) -> Any:
     >>> nested([np.array([1, 2]), (3,)])
     [[1, 2], [3]]
     """
-    if is_tensor(value):
-        value = _of_tensor(value)
-    if type(value) is np.ndarray or (
-        isinstance(value, np.generic) and type(value).__module__ == "numpy"
-    ):
-        return value.tolist()
-    if type(value) in (list, tuple, range):
-        return [nested(item) for item in value]  # type: ignore[attr-defined]
-    if type(value) in (set, frozenset):
-        return sorted((nested(item) for item in value), key=repr)  # type: ignore[attr-defined]
-    if type(value) is dict:
-        return {nested(key): nested(item) for key, item in value.items()}
-    if value is None or type(value) in (bool, int, float, str):
+    return _nested(value, DEEPEST, [MOST])
+
+
+def _nested(value: Any, depth: int, left: list[int]) -> Any:
+    kind = type(value)
+    left[0] -= 1
+    if value is None or kind in (bool, int, float, str):
         return value
-    thought = "a generator runs only when asked: wrap it in list(...)"
-    raise NotPlain(
-        f"{shown(value)}; plain lists and numbers are needed",
-        thought if hasattr(value, "__next__") else "",
-    )
+    if depth == 0 or left[0] < 0:
+        raise NotPlain(f"lists nested more than {DEEPEST} deep, or more than {MOST:,} values")
+    if is_tensor(value):
+        value, kind = _of(value), np.ndarray
+    if kind is np.ndarray:
+        if value.dtype.kind in "biufU":
+            return value.tolist()
+        if value.dtype.kind != "O":
+            raise NotPlain(f"an array of {value.dtype}; plain lists and numbers are needed")
+        value, kind = value.tolist(), list
+        if type(value) is not list:
+            return _nested(value, depth - 1, left)
+    if kind in SCALARS:
+        return _of_scalar(value)
+    if kind is Fraction:
+        return _of_fraction(value)
+    if kind in (list, tuple, range):
+        return [_nested(item, depth - 1, left) for item in value]
+    if kind in (set, frozenset):
+        return sorted((_nested(item, depth - 1, left) for item in value), key=repr)
+    if kind is dict:
+        return {
+            _key(_nested(key, depth - 1, left)): _nested(item, depth - 1, left)
+            for key, item in value.items()
+        }
+    raise NotPlain(f"{shown(value)}; plain lists and numbers are needed", _stream(value))
 
 
-def frozen(value: object) -> Any:
-    """A copy to compare with later; what is not plain is copied by `copy.deepcopy`."""
+def _key(plain: Any) -> Any:
+    """A key as data that can be a key again: lists become tuples."""
+    return tuple(_key(item) for item in plain) if type(plain) is list else plain
+
+
+def _of(value: Any) -> np.ndarray:
+    """The array in a tensor (or the array itself)."""
+    if type(value) is np.ndarray:
+        return value
+    torch: Any = sys.modules["torch"]
     try:
-        return copy.deepcopy(nested(value))
-    except NotPlain:
-        return copy.deepcopy(value)
+        value = value.detach().cpu()
+        if value.dtype in {torch.bfloat16}:  # NumPy has no such type; float32 holds it exactly
+            value = value.float()
+        found: np.ndarray = value.resolve_conj().resolve_neg().numpy()
+    except (RuntimeError, TypeError, NotImplementedError):
+        raise NotPlain(f"{shown(value)}; a dense tensor of numbers is needed") from None
+    return found
 
 
-def _of_tensor(value: Any) -> np.ndarray:
-    value = value.detach().cpu()
-    if str(value.dtype) == "torch.bfloat16":  # NumPy has no such type; float32 holds it exactly
-        value = value.float()
-    return value.numpy()
+def _of_scalar(value: Any) -> Any:
+    """Python's own number or text in a NumPy scalar."""
+    found = float(value) if type(value) is np.longdouble else value.item()
+    if type(found) in (bool, int, float, str):
+        return found
+    raise NotPlain(f"{shown(value)}; a number is needed")
+
+
+def _of_fraction(value: Any) -> int | float:
+    if value.denominator == 1:
+        return int(value.numerator)
+    try:
+        return float(value)
+    except OverflowError:
+        raise NotPlain(f"a fraction of about {figures(int(value))}; a number is needed") from None
+
+
+def _stream(value: object) -> str:
+    try:
+        streams = hasattr(type(value), "__next__")
+    except Exception:
+        streams = False
+    return "a generator runs only when asked: wrap it in list(...)" if streams else ""
+
+
+def _can_be_called(value: object) -> bool:
+    try:
+        return callable(value)
+    except Exception:
+        return False

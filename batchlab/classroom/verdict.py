@@ -6,16 +6,20 @@ Words
     asked   what was asked, with the numbers: "waste of [5, 3]"
     got     what came, and what is right
     likely  the thought that usually leads there
-    try     the next step
+    try     the next step; of a list of hints, one more with each failed try
 """
 
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from batchlab.classroom import plain
 
-__all__ = ["CheckFailed", "plainly", "refuse"]
+__all__ = ["CheckFailed", "Hints", "plainly", "refuse"]
+
+Hints = str | Sequence[str]
+_tries: Counter[tuple[str, ...]] = Counter()  # failed tries in this kernel, by list of hints
 
 
 class CheckFailed(AssertionError):
@@ -25,15 +29,25 @@ class CheckFailed(AssertionError):
         return [str(self)]
 
 
-def refuse(asked: str, got: str, likely: str = "", try_this: str = "") -> NoReturn:
+def refuse(asked: str, got: str, likely: str = "", try_this: Hints = "") -> NoReturn:
     """Stop the check cell with at most four lines; empty ones are left out."""
     sys.stdout.flush()  # what the answer printed stands above the verdict
-    lines = {"asked": asked, "got": got, "likely": likely, "try": try_this}
+    lines = {"asked": asked, "got": got, "likely": likely, "try": _hint(try_this)}
     text = {word: " ".join(line.split()) for word, line in lines.items()}
-    raise CheckFailed("\n".join(f"{word:<7} {line}" for word, line in text.items() if line))
+    said = "\n".join(f"{word:<7} {line}" for word, line in text.items() if line)
+    raise CheckFailed(said.encode("utf-8", "backslashreplace").decode())  # half a pair of UTF-16
 
 
-def plainly(convert: Callable[[object], Any], got: object, asked: str, try_this: str) -> Any:
+def _hint(try_this: Hints) -> str:
+    """A plain text as it is; of a list the first hints, one more with each failed try."""
+    if isinstance(try_this, str):
+        return try_this
+    hints = tuple(try_this)
+    _tries[hints] += 1
+    return "; ".join(hint.rstrip(" .;") for hint in hints[: _tries[hints]])
+
+
+def plainly(convert: Callable[[object], Any], got: object, asked: str, try_this: Hints) -> Any:
     """`got` as plain data, or the verdict that it is not."""
     try:
         return convert(got)

@@ -17,7 +17,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import batchlab
-from batchlab.classroom.trial import Outcome, try_all
+from batchlab.authoring.trial import Outcome, try_all
 
 __all__ = ["main", "markdown"]
 
@@ -30,7 +30,7 @@ that names the thought behind it. This table is made when the book is built.
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the matrix of one lesson, or of all; --json writes outcomes instead."""
-    parser = argparse.ArgumentParser(prog="python -m batchlab.classroom.matrix")
+    parser = argparse.ArgumentParser(prog="python -m batchlab.authoring.matrix")
     parser.add_argument("lessons", nargs="*", help="such as 02_padding; none means all")
     parser.add_argument("--root", type=Path, default=Path(), help="folder that holds solutions/")
     parser.add_argument("--json", type=Path, help="file to write the outcomes to")

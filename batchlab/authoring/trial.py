@@ -29,7 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from batchlab.classroom.conventions import answer_of
+from batchlab.authoring.conventions import answer_of
 
 __all__ = ["Cell", "Outcome", "bank", "cells", "try_all", "without_hidden"]
 

@@ -4,7 +4,7 @@
       -> solutions/02_padding/padding.ipynb   the same, as a notebook: the teacher's
         -> lessons/02_padding/padding.ipynb   answers and hidden tests removed: the student's
 
-Nothing is ever carried back. `python -m batchlab.classroom.sources` (or `make lessons`) rebuilds
+Nothing is ever carried back. `python -m batchlab.authoring.sources` (or `make lessons`) rebuilds
 all lessons and writes what changed, but never over a student's work; `--check` writes nothing
 and fails where the committed notebooks differ. nbgrader itself makes the student copy, in a
 temporary course folder, so plain `nbgrader generate_assignment 02_padding --force` writes these
@@ -22,10 +22,16 @@ The author's guide, one page
                           locked: false, task: false}            (on one line)
               Signature and docstring stay; between `### BEGIN SOLUTION` and `### END SOLUTION`
               stand at most 15 lines, replaced by `raise NotImplementedError  # your turn`.
+              One answer is the Build of the lesson, :tags: [build, hide-input], up to 40 lines.
     check     :tags: [hide-cell], grade_id: check-waste (the answer's id behind `check-`),
               solution: false, grade: true, locked: true, points: 2. Points of a lesson sum to 10.
-              A second check of the same answer: check-waste-2. The last line is no bare value
-              (nbgrader would read it as points); check.* and print are fine.
+              A second check of the same answer: check-waste-2. Every call of an answer is
+              check.call(waste, ...), and the last line is check.passed("Right: ...").
+              Notebooks hide the source of a check, as that of a quiz.
+    probe     reference answers, wrong versions and widget scenes stand in no cell: they are
+              functions of batchlab/classroom/probes/lesson_02.py.
+    keep      the last code cell but quizzes, tag [keep]:  from batchlab.classroom import mine
+              mine.keep("02_padding", waste, ...)
     hidden    in a check cell, between `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`;
               fresh inputs come from check.rng("check-waste").
     quiz      :tags: [quiz, hide-input], one call:  quiz.show([{"question": "...", "options": [
@@ -38,8 +44,9 @@ The author's guide, one page
                   WRONG  = {"waste": {"the thought": ("code of the answer cell", "words expected")}}
                   HIDDEN = the same shape: passes the visible checks, only a hidden one refuses
                   RIGHT  = {"waste": {"vectorised": "code of the answer cell"}}
-              At least two wrong answers and one right for each blank; HIDDEN for each check with
-              hidden tests. SLOW = True keeps a heavy lesson for `make slow`.
+              At least five wrong answers and two right for each blank, eight wrong for a Build.
+              What HIDDEN holds is fitted to the printed inputs: hidden tests ask for nothing new.
+              SLOW = True keeps a heavy lesson for `make slow`.
 """
 
 import argparse
@@ -52,7 +59,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from batchlab.classroom import conventions, prose
+from batchlab.authoring import conventions, prose
 
 __all__ = ["REPOSITORY", "build", "differences", "main", "notebook", "setup"]
 
@@ -78,7 +85,7 @@ KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name
 
 def main(arguments: list[str] | None = None) -> int:
     """Rebuild all lessons, or with --check only compare. Says what changed."""
-    parser = argparse.ArgumentParser(prog="python -m batchlab.classroom.sources")
+    parser = argparse.ArgumentParser(prog="python -m batchlab.authoring.sources")
     parser.add_argument("--check", action="store_true", help="write nothing, fail on a difference")
     parser.add_argument("--fresh", action="store_true", help="also overwrite a student's work")
     parser.add_argument("--root", type=Path, default=Path(), help="folder that holds solutions/")
@@ -120,7 +127,7 @@ def differences(root: Path) -> list[str]:
         path.relative_to(root).as_posix(): path
         for pattern in ("solutions/*/*.ipynb", "lessons/*/**/*")
         for path in root.glob(pattern)
-        if path.is_file() and ".ipynb_checkpoints" not in path.parts
+        if path.is_file() and not {".ipynb_checkpoints", "mine"} & set(path.parts)
     }
     said = [f"has no source: {name}" for name in there if name not in wanted]
     for name, content in wanted.items():
@@ -145,7 +152,7 @@ def generated(root: Path) -> dict[str, bytes]:
         return {}
     with tempfile.TemporaryDirectory() as folder:
         course = Path(folder).resolve()
-        hidden = shutil.ignore_patterns("*.md", "*.ipynb", ".ipynb_checkpoints", "__pycache__")
+        hidden = shutil.ignore_patterns("*.md", "*.ipynb", ".ipynb_checkpoints", "*cache*", "mine")
         shutil.copytree(root / "solutions", course / "solutions", ignore=hidden)
         for name, content in teachers.items():
             (course / name).write_bytes(content)
@@ -165,16 +172,17 @@ def notebook(source: Path, references: Path) -> tuple[Any, list[str]]:
     if not re.fullmatch(rf"\d\d_{re.escape(source.stem)}", source.parent.name):
         faults.append("the folder is named NN_topic, the source topic.md")
     known = prose.citations(references)
+    hides = conventions.second_edition(book.cells)
     for number, cell in enumerate(book.cells):
         cell.id = cell.metadata.get("nbgrader", {}).get("grade_id") or f"cell-{number:02d}"
-        tags = cell.metadata.get("tags", [])
+        tags, own = cell.metadata.get("tags", []), cell.metadata.get("nbgrader", {})
         if cell.cell_type == "markdown":
             cell.source, left = prose.plain_markdown(cell.source, known)
             faults += [f"cell {number}: {fault}" for fault in left]
         elif "setup" in tags:
             cell.source = setup(source.parent.name)
-        elif "quiz" in tags:
-            cell.metadata["jupyter"] = {"source_hidden": True}  # the data holds the answers
+        elif "quiz" in tags or (hides and own.get("grade") and not own.get("solution")):
+            cell.metadata["jupyter"] = {"source_hidden": True}  # it holds the answers
     book.metadata.clear()
     book.metadata.update(KERNEL)
     if not faults:

@@ -2,17 +2,17 @@
 
     cells of a source  ->  one line for each fault; none for a good lesson
 
-The conventions themselves stand in the guide of `batchlab.classroom.sources`.
+The conventions themselves stand in the guide of `batchlab.authoring.sources`.
 """
 
 import ast
 import re
 from typing import Any
 
-__all__ = ["CALL", "answer_of", "problems"]
+__all__ = ["CALL", "answer_of", "problems", "second_edition"]
 
 CALL = 'from batchlab import classroom\nclassroom.start("{lesson}")'
-CODE_LINES, ANSWER_LINES, POINTS = 12, 15, 10
+CODE_LINES, ANSWER_LINES, BUILD_LINES, POINTS = 12, 15, 40, 10
 
 
 def problems(cells: list[Any], lesson: str) -> list[str]:
@@ -28,7 +28,69 @@ def problems(cells: list[Any], lesson: str) -> list[str]:
         grading = cell.metadata.get("nbgrader", {})
         where = grading.get("grade_id") or f"cell {number}"
         found += [f"{where}: {fault}" for fault in _cell_problems(cell, grading)]
-    return found + _grading_problems([cell.metadata.get("nbgrader", {}) for cell in cells])
+    found += _grading_problems([cell.metadata.get("nbgrader", {}) for cell in cells])
+    return found + (_edition_problems(cells, lesson) if second_edition(cells) else [])
+
+
+def second_edition(cells: list[Any]) -> bool:
+    """Whether a lesson has a `keep` cell; one without is of the first edition.
+
+    This difference goes when the last lesson has one.
+    """
+    return any("keep" in cell.metadata.get("tags", []) for cell in cells)
+
+
+def _edition_problems(cells: list[Any], lesson: str) -> list[str]:
+    """What the second edition asks for: a Build, a keep cell, checks that call and pass by name."""
+    found = []
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    tags = [cell.metadata.get("tags", []) for cell in code]
+    grading = [cell.metadata.get("nbgrader", {}) for cell in code]
+    if not any(
+        "build" in tag and own.get("solution") for tag, own in zip(tags, grading, strict=True)
+    ):
+        found.append("no answer has the tag `build`: a lesson has one piece of 15 to 40 lines")
+    last = [n for n, own in enumerate(grading) if own][-1:]
+    kept = [n for n, tag in enumerate(tags) if "keep" in tag]
+    if len(kept) != 1 or kept < last or any("quiz" not in tag for tag in tags[kept[0] + 1 :]):
+        found.append("one cell has the tag `keep`, and only quizzes come after it")
+    elif f'mine.keep("{lesson}", ' not in code[kept[0]].source:
+        found.append(f'the keep cell calls mine.keep("{lesson}", ...)')
+    own_names = {
+        name
+        for cell, own in zip(code, grading, strict=True)
+        if own.get("solution")
+        for name in _defined(cell.source)
+    }
+    for cell, own in zip(code, grading, strict=True):
+        if own.get("grade") and not own.get("solution"):
+            found += [f"{own['grade_id']}: {fault}" for fault in _check_problems(cell, own_names)]
+    return found
+
+
+def _defined(source: str) -> list[str]:
+    """Names of the functions and classes that a cell defines."""
+    kinds = ast.FunctionDef | ast.ClassDef
+    return [node.name for node in _parsed(source).body if isinstance(node, kinds)]
+
+
+def _check_problems(cell: Any, answers: set[str]) -> list[str]:
+    """A check calls an answer through check.call only, and ends with check.passed."""
+    body = _parsed(cell.source).body
+    found = []
+    if not body or not ast.unparse(body[-1]).startswith("check.passed("):
+        found.append('the last line is check.passed("...")')
+    calls = [node for part in body for node in ast.walk(part) if isinstance(node, ast.Call)]
+    bare = sorted({call.func.id for call in calls if isinstance(call.func, ast.Name)} & answers)
+    found += [f"{name}(...) is called without check.call({name}, ...)" for name in bare]
+    return found
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError:  # named by _cell_problems
+        return ast.Module(body=[], type_ignores=[])
 
 
 def _cell_problems(cell: Any, grading: dict[str, Any]) -> list[str]:
@@ -43,8 +105,9 @@ def _cell_problems(cell: Any, grading: dict[str, Any]) -> list[str]:
         region = re.search(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
         if not region:
             found.append("an answer marks ### BEGIN SOLUTION and ### END SOLUTION")
-        elif region[1].count("\n") > ANSWER_LINES:
-            found.append(f"{region[1].count(chr(10))} lines to write; at most {ANSWER_LINES}")
+        else:
+            count, most = region[1].count("\n"), BUILD_LINES if "build" in tags else ANSWER_LINES
+            found += [f"{count} lines to write; at most {most}"] if count > most else []
     elif grading.get("grade"):
         last = tree.body[-1] if tree.body else None
         if isinstance(last, ast.Expr) and not re.match(r"(check\.|print\()", ast.unparse(last)):

@@ -1,0 +1,224 @@
+"""Copy what a learner's function is given, and find what it changed.
+
+    arguments  ->  copies to hand over; before, after  ->  where they differ, or nothing
+
+Arrays, tensors, modules, optimizers, random generators and all nestings of lists, tuples, sets and
+mappings are understood; torch is not imported. An object of another class is copied where that is
+possible and never accused.
+
+Words
+    stream   what can be looped over once: a generator, an iterator; its items are copied one by one
+    drawing  taking numbers from a random generator, which moves its state
+"""
+
+import copy
+import dataclasses
+import random
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from batchlab.classroom.showing import item, shown
+
+__all__ = ["Change", "changed", "copied", "is_stream"]
+
+ATOMS = {type(None), bool, int, float, complex, str, bytes, type, type(Ellipsis)}
+LISTS = (list, tuple, deque)
+SHORT = 8  # so many values are shown whole; of more, the first that differs
+IN_PLACE = "a method such as .sort() or .pop() works in place"
+TRAINED = "the weights were trained or overwritten in place"
+SWITCHED = "eval() or train() was called and not taken back"
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """The first difference: where it is, what it is, and the thought that leads there."""
+
+    where: str
+    what: str
+    thought: str = IN_PLACE
+
+
+def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
+    """A deep copy; what two arguments share, their copies share. A stream copies each item.
+
+    >>> given = [[3, 5], np.array([2, 1])]
+    >>> copied(given)[0].reverse(), given[0]
+    (None, [3, 5])
+    """
+    memo = {} if memo is None else memo
+    kind = type(value)
+    if kind in ATOMS:
+        return value
+    if id(value) in memo:
+        return memo[id(value)]
+    if kind is list:
+        memo[id(value)] = result = []
+        result += [copied(item, memo) for item in value]
+        return result
+    if kind is dict:
+        mapping: dict[Any, Any] = {}
+        memo[id(value)] = mapping
+        mapping.update((copied(key, memo), copied(item, memo)) for key, item in value.items())
+        return mapping
+    if kind is tuple:
+        made: Any = tuple(copied(item, memo) for item in value)
+    elif _is(value, "torch", "Tensor") and (value.requires_grad and not value.is_leaf):
+        made = value.detach().clone().requires_grad_()  # deepcopy refuses a tensor with a graph
+    elif _is(value, "torch", "Generator"):
+        made = type(value)(device=value.device)
+        made.set_state(value.get_state())
+    elif is_stream(value):
+        made = (copied(item) for item in value)
+    else:
+        made = _by_deepcopy(value, memo)
+    memo[id(value)] = made
+    return made
+
+
+def _by_deepcopy(value: Any, memo: dict[int, Any]) -> Any:
+    """What `copy.deepcopy` makes of it; the thing itself where that fails (locks, files, ...)."""
+    try:
+        return copy.deepcopy(value, memo)
+    except Exception:
+        return value
+
+
+def is_stream(value: object) -> bool:
+    """Whether it is one of Python's own iterators: their items come once, and in order."""
+    return isinstance(value, Iterator) and type(value).__module__ in {"builtins", "itertools"}
+
+
+def changed(before: Any, after: Any, *, drawing: bool = True, where: str = "") -> Change | None:
+    """The first place where `after` is no longer `before`; None where they agree. NaN equals NaN.
+
+    `drawing=False` lets a random generator move on: drawing is what it was handed over for.
+
+    >>> changed({"a": [1, 2]}, {"a": [1, 3]}).what
+    'changed from list [1, 2] to list [1, 3]'
+    """
+    if is_stream(before) or (before is after and type(before) in ATOMS):
+        return None
+    if type(before) is not type(after):
+        return Change(where, _from_to(before, after))
+    if isinstance(before, Mapping):
+        return _in_mapping(before, after, drawing, where)
+    if isinstance(before, LISTS):
+        return _in_list(before, after, drawing, where)
+    if dataclasses.is_dataclass(before) and not isinstance(before, type):
+        names = [field.name for field in dataclasses.fields(before)]
+        old, new = ({name: getattr(one, name, None) for name in names} for one in (before, after))
+        return _in_mapping(old, new, drawing, where)
+    if _is(before, "torch.nn", "Module"):
+        return _in_module(before, after, where)
+    if _is(before, "torch.optim", "Optimizer"):
+        return changed(before.state_dict(), after.state_dict(), where=f"{where}.state_dict()")
+    if (states := _states(before, after)) is not None:
+        moved = drawing and changed(*states)
+        return Change(where, "moved on: numbers were drawn from it") if moved else None
+    return _in_values(before, after, where)
+
+
+def _from_to(before: Any, after: Any) -> str:
+    return f"changed from {shown(before)} to {shown(after)}"
+
+
+def _in_mapping(before: Any, after: Any, drawing: bool, where: str) -> Change | None:
+    if list(before) != list(after):
+        return Change(where, f"changed its keys from {shown(list(before))} to {shown(list(after))}")
+    for key in before:
+        inside = f"{where}[{item(key, 40)}]"
+        if found := changed(before[key], after[key], drawing=drawing, where=inside):
+            return found
+    return None
+
+
+def _in_list(before: Any, after: Any, drawing: bool, where: str) -> Change | None:
+    whole = max(len(before), len(after)) <= SHORT
+    if len(before) != len(after):
+        counts = f"had {len(before)} items and has {len(after)}"
+        return Change(where, _from_to(before, after) if whole else counts)
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old is new and type(old) in ATOMS:
+            continue
+        if found := changed(old, new, drawing=drawing, where=f"{where}[{number}]"):
+            return Change(where, _from_to(before, after)) if whole and type(old) in ATOMS else found
+    return None
+
+
+def _in_module(before: Any, after: Any, where: str) -> Change | None:
+    """Weights, buffers, and the mode of every part; gradients may come and go."""
+    for tensors in ("named_parameters", "named_buffers"):
+        old, new = dict(getattr(before, tensors)()), dict(getattr(after, tensors)())
+        for name in {**old, **new}:
+            if name not in old or name not in new or not _same_tensor(old[name], new[name]):
+                return Change(f"{where}.{name}", "holds other values than before", TRAINED)
+    after_modes = {name: part.training for name, part in after.named_modules()}
+    for name, part in before.named_modules():
+        if (mode := after_modes.get(name)) is not part.training:
+            came, is_now = (f"{'train' if one else 'eval'} mode" for one in (part.training, mode))
+            inside = f"{where}.{name}" if name else where
+            return Change(inside, f"came in {came} and is left in {is_now}", SWITCHED)
+    return None
+
+
+def _states(before: Any, after: Any) -> tuple[Any, Any] | None:
+    """The states of two random generators; None for anything else."""
+    if isinstance(before, np.random.Generator):
+        return before.bit_generator.state, after.bit_generator.state
+    if isinstance(before, np.random.RandomState):
+        return before.get_state(legacy=False), after.get_state(legacy=False)
+    if isinstance(before, random.Random):
+        return before.getstate(), after.getstate()
+    if _is(before, "torch", "Generator"):
+        return before.get_state(), after.get_state()
+    return None
+
+
+def _in_values(before: Any, after: Any, where: str) -> Change | None:
+    """Arrays, tensors, sets and single values; what cannot be compared is taken as unchanged."""
+    if _is(before, "torch", "Tensor"):
+        if _same_tensor(before, after):
+            return None
+        if before.numel() > SHORT and before.shape == after.shape and not before.is_sparse:
+            old, new = (one.detach().cpu().flatten().tolist() for one in (before, after))
+            return changed(old, new, where=where)
+        return Change(where, _from_to(before, after))
+    if isinstance(before, np.ndarray):
+        if _same_array(before, after):
+            return None
+        long = before.size > SHORT and before.shape == after.shape
+        if long and (found := changed(before.ravel().tolist(), after.ravel().tolist())):
+            return Change(f"{where}{found.where}", found.what)
+        return Change(where, _from_to(before, after))
+    single = type(before) in ATOMS or isinstance(before, set | frozenset | bytearray | np.generic)
+    if not single or before == after or (before != before and after != after):
+        return None
+    return Change(where, _from_to(before, after))
+
+
+def _same_array(before: np.ndarray, after: np.ndarray) -> bool:
+    if before.shape != after.shape or before.dtype != after.dtype:
+        return False
+    if before.dtype.kind == "O":
+        return changed(before.tolist(), after.tolist()) is None
+    same = before == after
+    return bool((same | ((before != before) & (after != after))).all())
+
+
+def _same_tensor(before: Any, after: Any) -> bool:
+    if before.shape != after.shape or before.dtype != after.dtype:
+        return False
+    try:
+        return bool(((before == after) | ((before != before) & (after != after))).all())
+    except (RuntimeError, NotImplementedError):  # sparse and other layouts
+        return True
+
+
+def _is(value: object, module: str, name: str) -> bool:
+    """Whether `value` is of a class of torch, told by the class itself; torch is not imported."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(value, kind)
