@@ -158,7 +158,7 @@ def waste(batches):
         slots = max(b) * len(b)
         return (slots - sum(b)) / slots
 """,
-            "",
+            "the last batch is forgotten",
         ),
         "all but the last batch": (
             """
@@ -196,7 +196,7 @@ def waste(batches):
         "fewest rows": ("def setting():\n    return 2, 3", "more rows do"),
         "the smallest window first": ("def setting():\n    return 2, 5", "more rows do"),
         "window before rows": ("def setting():\n    return 21, 12", "rows come first"),
-        "rows alone": ("def setting():\n    return 12", ""),
+        "rows alone": ("def setting():\n    return 12", "a list is needed"),
     },
     "bound": {
         "the fixed part forgotten": (
@@ -229,7 +229,7 @@ def bound(real_tokens, slots, fixed):
 def bound(real_tokens, slots, fixed):
     return 1 / (fixed + (1 - fixed) * (slots - real_tokens) / slots)
 """,
-            "",
+            "in place of the real share",
         ),
         "the fixed part twice": (
             """
@@ -243,7 +243,7 @@ def bound(real_tokens, slots, fixed):
 def bound(real_tokens, slots, fixed):
     return slots / real_tokens * (1 - fixed)
 """,
-            "",
+            "times add",
         ),
         "the lesson's own batch": (
             "def bound(real_tokens, slots, fixed):\n    return 32000 / 8012",
@@ -367,7 +367,7 @@ def expected_longest(lengths, rows):
     s = sorted(set(lengths))
     return sum(x * comb(i, rows - 1) for i, x in enumerate(s)) / max(1, comb(len(s), rows))
 """,
-            "",
+            "thrown together",
         ),
         "sorts the list it was given": (
             """
@@ -398,7 +398,7 @@ def expected_longest(lengths, rows):
     rng = np.random.default_rng(1)
     return float(np.mean([rng.choice(lengths, rows, replace=False).max() for _ in range(100)]))
 """,
-            "",
+            "2.66, right is",
         ),
         "NumPy's integers overflow": (
             """
@@ -476,7 +476,7 @@ def waste_test(waste):
     waste_test.calls = getattr(waste_test, "calls", 0) + 1
     assert waste_test.calls <= 2
 """,
-            "",
+            "got through",
         ),
     },
     "collate": {
