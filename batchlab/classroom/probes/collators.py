@@ -11,9 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["IGNORE", "WRONG", "Collated", "collate"]
+__all__ = ["DOCUMENTS", "IGNORE", "WRONG", "Collated", "collate", "collates"]
 
 IGNORE = -100
+DOCUMENTS = [  # token 0 is an ordinary token, and one document brings labels of its own
+    {"input_ids": [5, 0, 7, 8, 9], "labels": [IGNORE, IGNORE, 7, 8, 9]},
+    {"input_ids": [3, 0, 4]},
+]
 Document = Mapping[str, Sequence[int]]
 Collated = tuple[dict[str, Tensor], dict[str, int]]
 
@@ -37,6 +41,12 @@ def collate(
     }
     cut = sum(len(one["input_ids"]) for one in documents) - real
     return tensors, {"real_tokens": real, "slots": len(kept) * width, "cut_tokens": cut}
+
+
+def collates(yours: Callable[..., Collated]) -> bool:
+    """Whether a learner's collator still makes the right rectangle of the documents."""
+    tensors, right = yours(DOCUMENTS, 0)[0], collate(DOCUMENTS, 0)[0]
+    return all(torch.equal(tensors[name], right[name]) for name in right)
 
 
 def _mask_by_token(documents: Sequence[Document], pad_id: int, *rest: Any) -> Collated:

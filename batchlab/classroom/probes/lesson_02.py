@@ -16,6 +16,7 @@ import numpy as np
 
 from batchlab import lengths, padding, sliders, units
 from batchlab.classroom.probes import collators, mistakes_of, shown
+from batchlab.classroom.probes.collators import DOCUMENTS
 
 __all__ = [
     "BUGS",
@@ -36,10 +37,6 @@ __all__ = [
 ROWS = (2, 3, 5, 8, 12, 18, 27, 40)
 WINDOWS = (1, 2, 3, 5, 8, 13, 21, 34, 55)
 MOST_WASTE, MOST_HELD = 0.25, 400
-DOCUMENTS = [  # token 0 is an ordinary token, and one document brings labels of its own
-    {"input_ids": [5, 0, 7, 8, 9], "labels": [collators.IGNORE, collators.IGNORE, 7, 8, 9]},
-    {"input_ids": [3, 0, 4]},
-]
 Batches = Sequence[Sequence[int]]
 
 
