@@ -72,7 +72,9 @@ def wrong_windows(micro_batches: Sequence[Any], accumulation: int) -> list[tuple
     return [(value, why) for value, why in found if value != right]
 
 
-def wrong_ends(counts: Sequence[Sequence[int]], part: str, **given: Any) -> list[tuple[Any, str]]:
+def wrong_ends(
+    counts: Sequence[Sequence[int]], part: str = "weights", **given: Any
+) -> list[tuple[Any, str]]:
     """Where each known mistake of several ranks ends: "weights" or "gradients" of rank 0."""
     right = np.asarray(together(counts, **given)[part])
     ends = [(together(counts, name, **given)[part], why) for name, why in ranks.MISTAKES.items()]

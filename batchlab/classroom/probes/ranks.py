@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from batchlab import loop
-from batchlab.classroom.probes.bigram import Counting, micro_batch, targets_of, weights_of
+from batchlab.classroom.probes.bigram import Counting, micro_batch, weights_of
 from batchlab.classroom.probes.watch import same
 
 __all__ = ["MISTAKES", "at_once", "on_ranks", "together"]
@@ -158,8 +158,7 @@ def together(
 
     `sum_in` is the dtype in which the gradients of the micro-batches are added.
     """
-    model = _model(dtype, False)
-    ranks = [_summed(model, rank, sum_in) for rank in _data(counts, equal)]
+    ranks = _sums(tuple(tuple(map(int, rank)) for rank in counts), dtype, equal, sum_in)
     tokens = [max(1, sum(map(int, rank))) for rank in counts]
     everything = sum(sum(map(int, rank)) for rank in counts)
     sums = [one for one, _ in ranks]
@@ -178,7 +177,7 @@ def together(
         gradient = _clipped(gradient * everything, max_norm) / everything
     elif mistake not in {"unclipped", "clip each"}:
         gradient = _clipped(gradient, max_norm)
-    weights = torch.tensor(weights_of(model), dtype=torch.float64)
+    weights = torch.tensor(weights_of(_model(dtype, False)), dtype=torch.float64)
     loss = sum(part for _, part in ranks) / everything
     ends = {"weights": (weights - RATE * gradient).tolist(), "gradients": gradient.tolist()}
     own = [part / n for (_, part), n in zip(ranks, tokens, strict=True)]
@@ -227,25 +226,37 @@ def _model(dtype: torch.dtype, diverged: bool) -> Counting:
 
 
 def _data(counts: Counts, equal: bool) -> list[list[dict[str, Tensor]]]:
+    if equal:
+        return [[micro_batch(int(own[0]), 0)] * len(own) for own in counts]
     return [
-        [micro_batch(int(n), 0 if equal else 1000 * rank + k) for k, n in enumerate(own)]
+        [micro_batch(int(n), 1000 * rank + k) for k, n in enumerate(own)]
         for rank, own in enumerate(counts)
     ]
 
 
-def _summed(
-    model: nn.Module, micro_batches: list[dict[str, Tensor]], sum_in: torch.dtype
-) -> tuple[Tensor, float]:
-    """Gradient and loss of one rank, summed over its target tokens; the sum kept in `sum_in`."""
-    shape = sum(p.numel() for p in model.parameters())
-    total, loss = torch.zeros(shape, dtype=sum_in), 0.0
-    for one in micro_batches:
-        if targets_of(one):
-            part = loop.summed_loss(loop.logits_of(model, one), one["labels"])
-            grads = torch.autograd.grad(part, list(model.parameters()))
-            total += torch.cat([grad.flatten() for grad in grads])
-            loss += float(part)
-    return total.double(), loss
+@functools.cache
+def _sums(
+    counts: tuple[tuple[int, ...], ...], dtype: torch.dtype, equal: bool, sum_in: torch.dtype
+) -> list[tuple[Tensor, float]]:
+    """Gradient and loss of each rank, summed over its target tokens; the sum kept in `sum_in`."""
+    model, found = _model(dtype, False), []
+    for micro_batches in _data(counts, equal):
+        total = torch.zeros(sum(p.numel() for p in model.parameters()), dtype=sum_in)
+        loss, known = 0.0, {}
+        for one in micro_batches:
+            if id(one) not in known:
+                known[id(one)] = _of_one(model, one)
+            gradient, part = known[id(one)]
+            total += gradient
+            loss += part
+        found.append((total.double(), loss))
+    return found
+
+
+def _of_one(model: nn.Module, one: dict[str, Tensor]) -> tuple[Tensor, float]:
+    part = loop.summed_loss(loop.logits_of(model, one), one["labels"])
+    gradients = torch.autograd.grad(part, list(model.parameters()))
+    return torch.cat([gradient.flatten() for gradient in gradients]), part.item()
 
 
 def _clipped(gradient: Tensor, max_norm: float) -> Tensor:

@@ -93,9 +93,7 @@ def recipe(
         else:
             _scaled(name, model, window).backward()
             if name == "clip always" and math.isfinite(max_norm):
-                norm = nn.utils.get_total_norm([p.grad for p in model.parameters()])
-                for parameter in model.parameters():
-                    parameter.grad.mul_(max_norm / norm)
+                _scale_to(max_norm, [p.grad for p in model.parameters() if p.grad is not None])
             elif name != "unclipped":
                 # to clip the sum and then divide is to clip the mean to a fraction of the norm
                 tokens = sum(map(targets_of, window)) if name == "clip first" else 1
@@ -104,8 +102,8 @@ def recipe(
         losses.append(float(_whole(means, window)))
         averages.append(float(torch.stack(means).detach().mean()))
         weights.append(weights_of(model))
-    tokens = [sum(map(int, window)) for window in windows]
-    sums = [loss * count for loss, count in zip(losses, tokens, strict=True)]
+    counts = [sum(map(int, window)) for window in windows]
+    sums = [loss * count for loss, count in zip(losses, counts, strict=True)]
     return {"weights": weights, "losses": losses, "means": averages, "sums": sums}
 
 
@@ -131,6 +129,12 @@ def _piece_by_piece(
             optimizer.step()
             optimizer.zero_grad()
     optimizer.step()
+
+
+def _scale_to(norm: float, grads: list[Tensor]) -> None:
+    factor = norm / float(nn.utils.get_total_norm(grads))
+    for grad in grads:
+        grad.mul_(factor)
 
 
 def _whole(means: list[Tensor], window: list[dict[str, Tensor]]) -> Tensor:
