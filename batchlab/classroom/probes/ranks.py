@@ -32,10 +32,12 @@ Counts = Sequence[Sequence[int]]  # target tokens by rank and micro-batch
 MISTAKES = {
     "one rank": "the gradient of this rank alone: over_ranks returns the sum, the argument stays",
     "own counts": "each rank divides by its own targets: count the targets of all ranks first",
+    "own count": "all gradients, divided by the targets of one rank: over_ranks the count, too",
     "mean of ranks": "the mean of the ranks' own means: divide by the targets of all ranks",
     "divided twice": "divided by the targets and by the number of ranks as well",
     "no division": "the sum over all tokens: divide by the target tokens of all ranks",
     "unclipped": "the gradient was not clipped",
+    "clip always": "scaled up to the largest norm: clipping only ever makes a gradient shorter",
     "clip each": "each rank clipped its own part: the norm that counts is that of the sum",
     "clip first": "clipped before the division: the norm that counts is that of the mean gradient",
 }
@@ -165,6 +167,7 @@ def together(
     parts = {
         "one rank": [sums[0] / everything],
         "own counts": [one / n for one, n in zip(sums, tokens, strict=True)],
+        "own count": [one / tokens[0] for one in sums],
         "mean of ranks": [one / n / len(sums) for one, n in zip(sums, tokens, strict=True)],
         "divided twice": [one / everything / len(sums) for one in sums],
         "no division": sums,
@@ -175,6 +178,8 @@ def together(
     norm = float(gradient.norm())
     if mistake == "clip first":
         gradient = _clipped(gradient * everything, max_norm) / everything
+    elif mistake == "clip always" and math.isfinite(max_norm):
+        gradient = gradient * max_norm / norm
     elif mistake not in {"unclipped", "clip each"}:
         gradient = _clipped(gradient, max_norm)
     weights = torch.tensor(weights_of(_model(dtype, False)), dtype=torch.float64)

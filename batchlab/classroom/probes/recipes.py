@@ -6,6 +6,7 @@ Words
     recipe     a way to take the step: "right", or a name of MISTAKES
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -24,6 +25,7 @@ MISTAKES = {
     "no division": "the sum over all tokens: divide by the target tokens of the step",
     "divided twice": "divided by the target tokens and by the number of micro-batches as well",
     "last only": "only the last micro-batch arrived: zero_grad() inside the loop wipes the others",
+    "unshifted": "all labels are counted: the first label of a row has no token before it",
     "left over": "the gradient of the window before is still in it: zero_grad() once a window",
     "unclipped": "the gradient was not clipped",
     "clip each": "clipped after each micro-batch: the norm that counts is that of the whole step",
@@ -113,6 +115,12 @@ def _scaled(name: str, model: nn.Module, window: list[dict[str, Tensor]]) -> Ten
     factor = {"no division": tokens, "divided twice": 1 / len(window)}.get(name, 1)
     if name == "mean of means":
         return torch.stack([_loss(model, [one]) for one in window]).mean()
+    if name == "unshifted":
+        labels = sum(int((one["labels"] != IGNORE).sum()) for one in window)
+        return _loss(model, window) * tokens / labels
+    if name == "stops":  # at the first micro-batch without targets
+        kept = list(itertools.takewhile(targets_of, window))
+        return _loss(model, kept) * sum(map(targets_of, kept)) / tokens
     if name == "last only":
         return _loss(model, window[-1:]) * targets_of(window[-1]) / tokens
     return _loss(model, window) * factor
