@@ -84,6 +84,8 @@ def test_the_blank_copy_fails_every_graded_cell(lesson):
     blank = [one for one in tried(lesson) if one["kind"] == "blank"]
     assert blank
     assert [one["answer"] for one in blank if not one["error"]] == []
+    unclear = [one for one in blank if "blank" not in one["message"]]
+    assert [f"{one['answer']}: {one['message']}" for one in unclear] == [], "a stub says so"
 
 
 @pytest.mark.parametrize(("lesson", "answer", "thought", "words"), answers("wrong"))
@@ -117,14 +119,39 @@ def test_every_answer_has_wrong_answers_and_every_hidden_check_a_reason(source):
     tries = trial.bank(bank_file(source.parent.name))
     cells = trial.cells(source.with_suffix(".ipynb"))
     names = [cell.name for cell in cells if cell.solution]
+    builds = {cell["id"] for cell in notebook(source) if "build" in tags(cell)}
     for name in names:
-        wrong = {**tries.get("wrong", {}).get(name, {}), **tries.get("hidden", {}).get(name, {})}
-        assert len(wrong) >= 2, f"{name}: what would a good student try?"
-        assert tries.get("right", {}).get(name), f"{name}: another way to write it right"
+        wrong = len(tries.get("wrong", {}).get(name, {})) + len(
+            tries.get("hidden", {}).get(name, {})
+        )
+        assert wrong >= (8 if name in builds else 5), f"{name}: what would a good student try?"
+        right = tries.get("right", {}).get(name, {})
+        assert len(right) >= 2, f"{name}: other ways to write it right"
     for cell in cells:
         if trial.without_hidden(cell.source) != cell.source:
             judged = conventions.answer_of(cell.name, names)
             assert tries.get("hidden", {}).get(judged), f"{cell.name}: what does it refuse more?"
+
+
+def notebook(source: Path) -> list[dict]:
+    cells: list[dict] = json.loads(source.with_suffix(".ipynb").read_text())["cells"]
+    return cells
+
+
+def tags(cell: dict) -> list[str]:
+    return cell["metadata"].get("tags", [])
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
+def test_a_lesson_is_of_the_second_edition(source):
+    """Its rules are enforced from the day it has a keep cell; every lesson must have one."""
+    assert any("keep" in tags(cell) for cell in notebook(source))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", [source.parent.name for source in SOURCES])
+def test_no_seed_refuses_a_right_answer_or_accepts_a_wrong_one(lesson):
+    print(module("seeds", lesson, "--root", str(ROOT)))
 
 
 def test_no_two_lessons_share_a_label():

@@ -96,6 +96,32 @@ def test_a_damaged_file_is_no_reason_to_stop(cache, capsys, damage):
     assert "2 times too high" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("guess", [10**400, -(10**400), 1e308, 1e-320, float("-inf")], ids=str)
+def test_a_guess_beyond_all_measure_is_answered_gently(capsys, guess):
+    predict.number("x", guess)
+    assert " cannot be: it lies between any number and any number" in capsys.readouterr().out
+    predict.reveal("x", guess)
+    assert "no guess compares with that" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("truth", [None, "12", [1], object(), 1j, True], ids=repr)
+def test_a_result_that_is_not_there_yet_stops_no_notebook(capsys, truth):
+    """The truth may come from an answer that is still wrong."""
+    predict.number("x", 2)
+    predict.reveal("x", truth)
+    assert "There is no number to compare with" in capsys.readouterr().out
+
+
+def test_a_file_with_numbers_beyond_measure_is_no_reason_to_stop(cache, capsys):
+    cache.mkdir()
+    odd = {"a": {"guess": 10**400, "truth": 1}, "b": {"guess": 1e-300, "truth": float("nan")}}
+    (cache / "guesses.json").write_text(json.dumps(odd))
+    predict.number("y", 2)
+    predict.reveal("y", 1)
+    assert "2 times too high" in capsys.readouterr().out
+    assert predict.calibration() == [("y", 2.0, 1.0, 2.0)]
+
+
 def test_a_graded_run_leaves_no_file(cache, monkeypatch, capsys):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     predict.number("x", 2)

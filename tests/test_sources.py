@@ -46,8 +46,11 @@ def test_the_student_gets_the_question_and_not_the_answer(built):
 def test_prose_and_quiz_arrive_in_words_of_a_notebook(built):
     cells = json.loads((built / STUDENT).read_text())["cells"]
     assert "[Krell et al. (2021)](https://arxiv.org/abs/2107.02027)" in "".join(cells[0]["source"])
-    (quiz,) = [cell for cell in cells if "quiz" in cell["metadata"].get("tags", [])]
-    assert quiz["metadata"]["jupyter"] == {"source_hidden": True}
+    hidden = [cell["id"] for cell in cells if cell["metadata"].get("jupyter")]
+    assert hidden == ["cell-03", "check-slots", "cell-09"], "quizzes and checks hold answers"
+    for cell in cells:
+        if cell["id"] in hidden:
+            assert cell["metadata"]["jupyter"] == {"source_hidden": True}
 
 
 def test_check_mode_names_what_differs_and_writes_nothing(built, tmp_path):
@@ -84,8 +87,8 @@ def test_every_answer_of_the_bank_has_its_outcome(built, tmp_path):
     assert not found["right"]["caught_by"]
     assert found["blank"]["caught_by"] == "check-slots"
     table = module("matrix", "02_tiny", "--root", str(built))
-    assert "| `slots` | tokens | slots of [5, 3] |" in table
-    assert "| `slots` | first | hidden inputs: slots of [" in table
+    assert "| `slots` | tokens | `check-slots` | `` asked slots of [5, 3] ``<br>`` got 8" in table
+    assert "| `slots` | first | `check-slots` (hidden inputs) | `` asked slots of [" in table
 
 
 def test_the_matrix_sees_a_bank_that_is_wrong_itself(built, tmp_path):
@@ -133,13 +136,18 @@ FAULTS = [
     ('classroom.start("02_tiny")', 'classroom.start("03_tiny")', "exactly these lines"),
     (":tags: [setup]", ":tags: [first]", "has the tag `setup`"),
     ("    ### BEGIN SOLUTION\n", "", "### BEGIN SOLUTION"),
-    ('print("Right.")', "slots([1])", "read as points"),
+    ('check.passed("Right: the longest row sets the width.")', "slots([1])", "read as points"),
+    ('check.passed("Right: the longest row sets the width.")', 'print("Right.")', "check.passed"),
+    ("check.call(slots, [5, 3], asked", "slots([5, 3], asked", "called without check.call(slots"),
+    (":tags: [build, hide-input]", ":tags: [hide-input]", "one answer has the tag `build`"),
+    ('mine.keep("02_tiny", slots)', 'mine.keep("03_tiny", slots)', 'calls mine.keep("02_tiny"'),
+    (':tags: [quiz, hide-input]\n\nquiz.show([{"question": "3', ":tags: [keep]\n\n(3", "`keep`"),
     ("unit=", "unit=\n" * 12 + "unit=", "no plain Python"),
     ("predict.number(", "x = 1\n" * 12 + "predict.number(", "at most 12"),
     (
         "    return len(lengths)",
-        "    len(lengths)\n" * 15 + "    return len(lengths)",
-        "at most 15",
+        "    len(lengths)\n" * 40 + "    return len(lengths)",
+        "41 lines to write; at most 40",
     ),
     ("{cite:t}`krell2021packing`", "{cite:t}`nobody1999`", "no reference 'nobody1999'"),
     ("{cite:t}`krell2021packing`", "{abbr}`x`", "{abbr} is not known"),
@@ -161,6 +169,39 @@ def test_the_tiny_lesson_has_no_fault(tmp_path):
     root = course(tmp_path)
     _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "book/references.bib")
     assert faults == []
+
+
+def old_edition() -> str:
+    """The tiny lesson as one of the first edition: no keep cell, no Build, a check that prints."""
+    keep = '```{code-cell} ipython3\n:tags: [keep]\n\nmine.keep("02_tiny", slots)\n```\n\n'
+    old = SOURCE.replace(keep, "").replace("[build, hide-input]", "[hide-input]")
+    assert "keep" not in old and "build" not in old
+    return old.replace("check.passed(", "print(")
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_lesson_of_the_first_edition_is_built_as_before_until_it_is_converted(tmp_path):
+    root = course(tmp_path, source=old_edition())
+    book, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "none.bib")
+    assert [fault for fault in faults if "krell" not in fault] == []
+    hidden = [cell.id for cell in book.cells if cell.metadata.get("jupyter")]
+    assert hidden == ["cell-03", "cell-08"], "quizzes alone"
+
+
+@pytest.mark.filterwarnings("default")
+def test_an_answer_that_is_no_build_has_at_most_fifteen_lines(tmp_path):
+    long = "    len(lengths)\n" * 15 + "    return len(lengths)"
+    root = course(tmp_path, source=old_edition().replace("    return len(lengths)", long))
+    _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "none.bib")
+    assert any("16 lines to write; at most 15" in fault for fault in faults)
+
+
+def test_what_learners_keep_is_no_part_of_the_course(built, tmp_path):
+    copy = shutil.copytree(built, tmp_path / "course")
+    for room in ("lessons", "solutions"):
+        (copy / room / "mine").mkdir()
+        (copy / room / "mine/02_tiny.py").write_text("slots = 1\n")
+    assert module("sources", "--check", "--root", str(copy)) == ""
 
 
 def test_the_first_cell_finds_a_clone_and_never_touches_torch_or_numpy(tmp_path):

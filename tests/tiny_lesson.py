@@ -29,7 +29,7 @@ classroom.start("02_tiny")
 ```
 
 ```{code-cell} ipython3
-from batchlab.classroom import check, predict, quiz
+from batchlab.classroom import check, mine, predict, quiz
 
 predict.number("02-tiny", None, unit="slots")
 ```
@@ -45,7 +45,7 @@ quiz.show([{"question": "2 rows of 3?", "options": [
 Write `slots`.
 
 ```{code-cell} ipython3
-:tags: [hide-input]
+:tags: [build, hide-input]
 :nbgrader: {schema_version: 3, grade_id: slots, solution: true, grade: false, locked: false, task: false}
 
 def slots(lengths):
@@ -63,14 +63,29 @@ predict.reveal("02-tiny", slots([5, 3]))
 :tags: [hide-cell]
 :nbgrader: {schema_version: 3, grade_id: check-slots, solution: false, grade: true, points: 10, locked: true, task: false}
 
-check.function(slots, [5, 3], asked="slots of [5, 3]")
-check.equal(slots([5, 3]), 10, asked="slots of [5, 3]", mistakes={8: "real tokens, not slots"})
+check.equal(check.call(slots, [5, 3], asked="slots of [5, 3]"), 10, asked="slots of [5, 3]",
+            mistakes={8: "real tokens, not slots"})
 ### BEGIN HIDDEN TESTS
 for lengths in check.rng("check-slots").integers(1, 99, (4, 3)).tolist():
-    check.equal(slots(lengths), 3 * max(lengths), asked=f"slots of {lengths}",
+    asked = f"slots of {lengths}"
+    check.equal(check.call(slots, lengths, asked=asked), 3 * max(lengths), asked=asked,
                 mistakes={3 * lengths[0]: "the first row is not always the longest"})
 ### END HIDDEN TESTS
-print("Right.")
+check.passed("Right: the longest row sets the width.")
+```
+
+```{code-cell} ipython3
+:tags: [keep]
+
+mine.keep("02_tiny", slots)
+```
+
+```{code-cell} ipython3
+:tags: [quiz, hide-input]
+
+quiz.show([{"question": "3 rows of 3?", "options": [
+    {"text": "9", "right": True, "why": "a rectangle"},
+    {"text": "6", "right": False, "why": "the sum of its sides"}]}], key="02-exit")
 ```
 '''
 

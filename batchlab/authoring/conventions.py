@@ -13,22 +13,23 @@ __all__ = ["CALL", "answer_of", "problems", "second_edition"]
 
 CALL = 'from batchlab import classroom\nclassroom.start("{lesson}")'
 CODE_LINES, ANSWER_LINES, BUILD_LINES, POINTS = 12, 15, 40, 10
+BUILD_POINTS = 3
 
 
 def problems(cells: list[Any], lesson: str) -> list[str]:
     """What breaks the conventions of a lesson, one line each; empty for a good one."""
     found: list[str] = []
     code = [(n, cell) for n, cell in enumerate(cells) if cell.cell_type == "code"]
-    starts = [n for n, cell in code if "setup" in cell.metadata.get("tags", [])]
+    starts = [n for n, cell in code if "setup" in _tags(cell)]
     if not code or starts != [code[0][0]]:
         found.append("the first code cell, and no other, has the tag `setup`")
     elif code[0][1].source.strip() != CALL.format(lesson=lesson):
         found.append(f"the setup cell is exactly these lines:\n{CALL.format(lesson=lesson)}")
     for number, cell in code:
-        grading = cell.metadata.get("nbgrader", {})
+        grading = _grading(cell)
         where = grading.get("grade_id") or f"cell {number}"
         found += [f"{where}: {fault}" for fault in _cell_problems(cell, grading)]
-    found += _grading_problems([cell.metadata.get("nbgrader", {}) for cell in cells])
+    found += _grading_problems([_grading(cell) for cell in cells])
     return found + (_edition_problems(cells, lesson) if second_edition(cells) else [])
 
 
@@ -37,35 +38,49 @@ def second_edition(cells: list[Any]) -> bool:
 
     This difference goes when the last lesson has one.
     """
-    return any("keep" in cell.metadata.get("tags", []) for cell in cells)
+    return any("keep" in _tags(cell) for cell in cells)
 
 
 def _edition_problems(cells: list[Any], lesson: str) -> list[str]:
     """What the second edition asks for: a Build, a keep cell, checks that call and pass by name."""
-    found = []
     code = [cell for cell in cells if cell.cell_type == "code"]
-    tags = [cell.metadata.get("tags", []) for cell in code]
-    grading = [cell.metadata.get("nbgrader", {}) for cell in code]
-    if not any(
-        "build" in tag and own.get("solution") for tag, own in zip(tags, grading, strict=True)
-    ):
-        found.append("no answer has the tag `build`: a lesson has one piece of 15 to 40 lines")
-    last = [n for n, own in enumerate(grading) if own][-1:]
-    kept = [n for n, tag in enumerate(tags) if "keep" in tag]
-    if len(kept) != 1 or kept < last or any("quiz" not in tag for tag in tags[kept[0] + 1 :]):
-        found.append("one cell has the tag `keep`, and only quizzes come after it")
-    elif f'mine.keep("{lesson}", ' not in code[kept[0]].source:
-        found.append(f'the keep cell calls mine.keep("{lesson}", ...)')
-    own_names = {
-        name
-        for cell, own in zip(code, grading, strict=True)
-        if own.get("solution")
-        for name in _defined(cell.source)
-    }
-    for cell, own in zip(code, grading, strict=True):
-        if own.get("grade") and not own.get("solution"):
-            found += [f"{own['grade_id']}: {fault}" for fault in _check_problems(cell, own_names)]
+    answers = [cell for cell in code if _grading(cell).get("solution")]
+    names = {name for cell in answers for name in _defined(cell.source)}
+    found = _build_problems(code, [_grading(cell)["grade_id"] for cell in answers])
+    found += _keep_problems(code, lesson)
+    for cell in code:
+        if _grading(cell).get("grade") and not _grading(cell).get("solution"):
+            where = _grading(cell)["grade_id"]
+            found += [f"{where}: {fault}" for fault in _check_problems(cell, names)]
     return found
+
+
+def _build_problems(code: list[Any], answers: list[str]) -> list[str]:
+    builds = [_grading(cell).get("grade_id") for cell in code if "build" in _tags(cell)]
+    if len(builds) != 1 or builds[0] not in answers:
+        return ["one answer has the tag `build`: a piece of 15 to 40 lines"]
+    checks = [_grading(cell) for cell in code if _grading(cell).get("grade")]
+    points = sum(own["points"] for own in checks if answer_of(own["grade_id"], answers) in builds)
+    short = f"the checks of the Build give {points} points; it has at least {BUILD_POINTS}"
+    return [short] if points < BUILD_POINTS else []
+
+
+def _keep_problems(code: list[Any], lesson: str) -> list[str]:
+    (first, *more) = [number for number, cell in enumerate(code) if "keep" in _tags(cell)]
+    if more or any(_grading(cell) or "quiz" not in _tags(cell) for cell in code[first + 1 :]):
+        return ["one cell has the tag `keep`, and only quizzes come after it"]
+    called = f'mine.keep("{lesson}", '
+    return [] if called in code[first].source else [f"the keep cell calls {called}...)"]
+
+
+def _tags(cell: Any) -> list[str]:
+    tags: list[str] = cell.metadata.get("tags", [])
+    return tags
+
+
+def _grading(cell: Any) -> dict[str, Any]:
+    own: dict[str, Any] = cell.metadata.get("nbgrader", {})
+    return own
 
 
 def _defined(source: str) -> list[str]:
@@ -100,7 +115,7 @@ def _cell_problems(cell: Any, grading: dict[str, Any]) -> list[str]:
         return [f"no plain Python: {error.msg}, line {error.lineno}"]
     found = []
     lines = cell.source.strip().splitlines()
-    tags = cell.metadata.get("tags", [])
+    tags = _tags(cell)
     if grading.get("solution"):
         region = re.search(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
         if not region:

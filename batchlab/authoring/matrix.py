@@ -52,17 +52,25 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def markdown(lesson: str, results: list[Outcome]) -> str:
-    """The matrix of a lesson: exercise, wrong answer, and the case that caught it."""
-    rows = ["| exercise | an answer that looks right | caught by |", "|---|---|---|"]
+    """The matrix of a lesson: exercise, wrong answer, the check that caught it, its message."""
+    rows = [
+        "| exercise | an answer that looks right | caught by | which said |",
+        "|---|---|---|---|",
+    ]
     for one in results:
         if one.kind in {"wrong", "hidden"}:
-            where = one.asked or "**nothing**"
-            secret = "hidden inputs: " if one.kind == "hidden" else ""
-            row = f"| `{one.answer}` | {_in_cell(one.thought)} | {secret}{_in_cell(where)} |"
-            rows.append(row)
+            secret = " (hidden inputs)" if one.kind == "hidden" else ""
+            where = f"`{one.caught_by}`{secret}" if one.caught_by else "**nothing**"
+            said = "<br>".join(map(_code, one.message.splitlines()))
+            rows.append(f"| `{one.answer}` | {_in_cell(one.thought)} | {where} | {said} |")
     seconds = sum(one.seconds for one in results if one.kind == "solution")
     head = f"**{lesson}**: the solution ran in {seconds:.0f} s on one thread."
     return "\n".join([head, "", *rows])
+
+
+def _code(line: str) -> str:
+    """A line of a message as code: no character of it is markup."""
+    return f"`` {_in_cell(' '.join(line.split()))} ``"
 
 
 def _in_cell(text: str) -> str:

@@ -61,7 +61,7 @@ def call(
     if result is None and not none:
         refuse(asked, "nothing (None)", "the function ends without `return`", try_this)
     if change is not None:
-        refuse(asked, _said(change), change.thought, try_this or "work on a copy")
+        refuse(asked, f"{change.where} {change.what}", change.thought, try_this or "work on a copy")
     return result
 
 
@@ -86,7 +86,7 @@ def raises(
     """
     result, error, change = _tried(answer, arguments, {}, asked, try_this)
     if change is not None:
-        refuse(asked, _said(change), change.thought, try_this or "work on a copy")
+        refuse(asked, f"{change.where} {change.what}", change.thought, try_this or "work on a copy")
     if error is None:
         got = f"{shown(result)}; a {kind.__name__} is needed"
         refuse(asked, got, likely or "refuse, never round", try_this)
@@ -113,8 +113,8 @@ def unchanged(*inputs: object, asked: str, try_this: Hints = "work on a copy") -
     before = copied(watched)
     yield
     for old, value in zip(before, watched, strict=True):
-        if change := changed(old, value):
-            refuse(asked, _said(change), change.thought, try_this)
+        if change := changed(old, value, where="the input"):
+            refuse(asked, f"{change.where} {change.what}", change.thought, try_this)
 
 
 def is_blank(error: BaseException) -> bool:
@@ -176,12 +176,8 @@ def _place(number: int, arguments: tuple[Any, ...]) -> str:
     return f"argument {number}" if len(arguments) > 1 else "the input"
 
 
-def _said(change: Change) -> str:
-    return f"{change.where or 'the input'} {change.what}"
-
-
 def _without_separators(text: str) -> str:
-    return re.sub(r"(?<=\d)[,_\u202f\u00a0' ](?=\d{3}(?!\d))", "", text)
+    return re.sub(r"(?<=\d)[,_\u202f\u00a0'](?=\d{3}(?!\d))", "", text)
 
 
 def _stands_in(value: str, message: str) -> bool:

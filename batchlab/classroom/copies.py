@@ -49,7 +49,13 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     >>> copied(given)[0].reverse(), given[0]
     (None, [3, 5])
     """
-    memo = {} if memo is None else memo
+    try:
+        return _copied(value, {} if memo is None else memo)
+    except RecursionError:  # nested too deep to be copied
+        return value
+
+
+def _copied(value: Any, memo: dict[int, Any]) -> Any:
     kind = type(value)
     if kind in ATOMS:
         return value
@@ -57,19 +63,19 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
         return memo[id(value)]
     if kind is list:
         memo[id(value)] = result = []
-        result += [copied(item, memo) for item in value]
+        result += [_copied(item, memo) for item in value]
         return result
     if kind is dict:
         mapping: dict[Any, Any] = {}
         memo[id(value)] = mapping
-        mapping.update((copied(key, memo), copied(item, memo)) for key, item in value.items())
+        mapping.update((_copied(key, memo), _copied(item, memo)) for key, item in value.items())
         return mapping
     if kind is tuple:
-        made: Any = tuple(copied(item, memo) for item in value)
+        made: Any = tuple(_copied(item, memo) for item in value)
     elif _is(value, "torch", "Tensor") and (value.requires_grad and not value.is_leaf):
         made = value.detach().clone().requires_grad_()  # deepcopy refuses a tensor with a graph
     elif _is(value, "torch", "Generator"):
-        made = type(value)(device=value.device)
+        made = kind(device=value.device)
         made.set_state(value.get_state())
     elif is_stream(value):
         made = (copied(item) for item in value)
@@ -89,67 +95,88 @@ def _by_deepcopy(value: Any, memo: dict[int, Any]) -> Any:
 
 def is_stream(value: object) -> bool:
     """Whether it is one of Python's own iterators: their items come once, and in order."""
-    return isinstance(value, Iterator) and type(value).__module__ in {"builtins", "itertools"}
+    kind = type(value)
+    return issubclass(kind, Iterator) and kind.__module__ in {"builtins", "itertools"}
 
 
 def changed(before: Any, after: Any, *, drawing: bool = True, where: str = "") -> Change | None:
     """The first place where `after` is no longer `before`; None where they agree. NaN equals NaN.
 
-    `drawing=False` lets a random generator move on: drawing is what it was handed over for.
+    `drawing=False` lets a random generator move on: drawing is what it was handed over for. What
+    cannot be compared is taken as unchanged.
 
     >>> changed({"a": [1, 2]}, {"a": [1, 3]}).what
     'changed from list [1, 2] to list [1, 3]'
     """
-    if is_stream(before) or (before is after and type(before) in ATOMS):
+    try:
+        return _Comparison(drawing).of(before, after, where)
+    except Exception:  # nested too deep, or a comparison that fails
         return None
-    if type(before) is not type(after):
-        return Change(where, _from_to(before, after))
-    if isinstance(before, Mapping):
-        return _in_mapping(before, after, drawing, where)
-    if isinstance(before, LISTS):
-        return _in_list(before, after, drawing, where)
-    if dataclasses.is_dataclass(before) and not isinstance(before, type):
-        names = [field.name for field in dataclasses.fields(before)]
-        old, new = ({name: getattr(one, name, None) for name in names} for one in (before, after))
-        return _in_mapping(old, new, drawing, where)
-    if _is(before, "torch.nn", "Module"):
-        return _in_module(before, after, where)
-    if _is(before, "torch.optim", "Optimizer"):
-        return changed(before.state_dict(), after.state_dict(), where=f"{where}.state_dict()")
-    if (states := _states(before, after)) is not None:
-        moved = drawing and changed(*states)
-        return Change(where, "moved on: numbers were drawn from it") if moved else None
-    return _in_values(before, after, where)
+
+
+class _Comparison:
+    """Looks at each pair of things once, so that a list may hold itself."""
+
+    def __init__(self, drawing: bool) -> None:
+        self.drawing = drawing
+        self.seen: set[tuple[int, int]] = set()
+
+    def of(self, before: Any, after: Any, where: str) -> Change | None:
+        kind = type(before)
+        if is_stream(before):
+            return None
+        if kind is not type(after):
+            return Change(where, _from_to(before, after))
+        if kind not in ATOMS:
+            if (id(before), id(after)) in self.seen:
+                return None
+            self.seen.add((id(before), id(after)))
+        if issubclass(kind, Mapping):
+            return self.of_mappings(before, after, where)
+        if issubclass(kind, LISTS):
+            return self.of_lists(before, after, where)
+        if dataclasses.is_dataclass(kind):
+            names = [field.name for field in dataclasses.fields(kind)]
+            old, new = ({n: getattr(one, n, None) for n in names} for one in (before, after))
+            return self.of_mappings(old, new, where)
+        if _is(before, "torch.nn", "Module"):
+            return _of_modules(before, after, where)
+        if _is(before, "torch.optim", "Optimizer"):
+            return self.of(before.state_dict(), after.state_dict(), f"{where}.state_dict()")
+        if (states := _states(before, after)) is not None:
+            moved = self.drawing and changed(*states)
+            return Change(where, "moved on: numbers were drawn from it") if moved else None
+        return _of_values(before, after, where)
+
+    def of_mappings(self, before: Any, after: Any, where: str) -> Change | None:
+        keys, new_keys = list(before), list(after)
+        if _Comparison(True).of(keys, new_keys, "") is not None:
+            return Change(where, f"changed its keys from {shown(keys)} to {shown(new_keys)}")
+        for key, new_key in zip(keys, new_keys, strict=True):
+            inside = f"{where}[{item(key, 40)}]"
+            if found := self.of(before[key], after[new_key], inside):
+                return found
+        return None
+
+    def of_lists(self, before: Any, after: Any, where: str) -> Change | None:
+        whole = max(len(before), len(after)) <= SHORT
+        if len(before) != len(after):
+            counts = f"had {len(before)} items and has {len(after)}"
+            return Change(where, _from_to(before, after) if whole else counts)
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
+            if old is new and type(old) in ATOMS:
+                continue
+            if found := self.of(old, new, f"{where}[{number}]"):
+                single = whole and type(old) in ATOMS
+                return Change(where, _from_to(before, after)) if single else found
+        return None
 
 
 def _from_to(before: Any, after: Any) -> str:
     return f"changed from {shown(before)} to {shown(after)}"
 
 
-def _in_mapping(before: Any, after: Any, drawing: bool, where: str) -> Change | None:
-    if list(before) != list(after):
-        return Change(where, f"changed its keys from {shown(list(before))} to {shown(list(after))}")
-    for key in before:
-        inside = f"{where}[{item(key, 40)}]"
-        if found := changed(before[key], after[key], drawing=drawing, where=inside):
-            return found
-    return None
-
-
-def _in_list(before: Any, after: Any, drawing: bool, where: str) -> Change | None:
-    whole = max(len(before), len(after)) <= SHORT
-    if len(before) != len(after):
-        counts = f"had {len(before)} items and has {len(after)}"
-        return Change(where, _from_to(before, after) if whole else counts)
-    for number, (old, new) in enumerate(zip(before, after, strict=True)):
-        if old is new and type(old) in ATOMS:
-            continue
-        if found := changed(old, new, drawing=drawing, where=f"{where}[{number}]"):
-            return Change(where, _from_to(before, after)) if whole and type(old) in ATOMS else found
-    return None
-
-
-def _in_module(before: Any, after: Any, where: str) -> Change | None:
+def _of_modules(before: Any, after: Any, where: str) -> Change | None:
     """Weights, buffers, and the mode of every part; gradients may come and go."""
     for tensors in ("named_parameters", "named_buffers"):
         old, new = dict(getattr(before, tensors)()), dict(getattr(after, tensors)())
@@ -178,8 +205,8 @@ def _states(before: Any, after: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def _in_values(before: Any, after: Any, where: str) -> Change | None:
-    """Arrays, tensors, sets and single values; what cannot be compared is taken as unchanged."""
+def _of_values(before: Any, after: Any, where: str) -> Change | None:
+    """Arrays, tensors, sets and single values."""
     if _is(before, "torch", "Tensor"):
         if _same_tensor(before, after):
             return None
@@ -194,7 +221,8 @@ def _in_values(before: Any, after: Any, where: str) -> Change | None:
         if long and (found := changed(before.ravel().tolist(), after.ravel().tolist())):
             return Change(f"{where}{found.where}", found.what)
         return Change(where, _from_to(before, after))
-    single = type(before) in ATOMS or isinstance(before, set | frozenset | bytearray | np.generic)
+    kind = type(before)
+    single = kind in ATOMS or issubclass(kind, set | frozenset | bytearray | np.generic)
     if not single or before == after or (before != before and after != after):
         return None
     return Change(where, _from_to(before, after))
@@ -212,6 +240,8 @@ def _same_array(before: np.ndarray, after: np.ndarray) -> bool:
 def _same_tensor(before: Any, after: Any) -> bool:
     if before.shape != after.shape or before.dtype != after.dtype:
         return False
+    if before.is_meta:  # it has no values
+        return True
     try:
         return bool(((before == after) | ((before != before) & (after != after))).all())
     except (RuntimeError, NotImplementedError):  # sparse and other layouts
@@ -221,4 +251,4 @@ def _same_tensor(before: Any, after: Any) -> bool:
 def _is(value: object, module: str, name: str) -> bool:
     """Whether `value` is of a class of torch, told by the class itself; torch is not imported."""
     kind = getattr(sys.modules.get(module), name, None)
-    return kind is not None and isinstance(value, kind)
+    return kind is not None and issubclass(type(value), kind)

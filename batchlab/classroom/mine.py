@@ -16,7 +16,7 @@ import re
 import symtable
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,14 +97,12 @@ def _with(one: Any, pieces: Pieces, above: set[str]) -> Pieces:
     name = getattr(one, "__name__", "")
     if name in pieces or name in above:
         return pieces
-    code = _written(one)
-    cells = [code.__code__.co_filename] if code else [*linecache.cache] * isinstance(one, type)
-    source = next(filter(None, (_source(name, cell) for cell in reversed(cells))), "")
+    found = ((_source(name, cell), names) for cell, names in _cells(one))
+    source, names = next((pair for pair in found if pair[0]), ("", {}))
     if not source:
         raise _Left("its source is not known: run its cell again")
     if BLANK in source:
         raise _Left("still blank" if not above else f"{name} is still blank")
-    names = code.__globals__ if code else vars(sys.modules["__main__"])
     for used in sorted(_used(source) & names.keys() - {name}):
         pieces = _piece(used, names[used], pieces, above | {name})
     return pieces | {name: f"\n\n{source}\n"}
@@ -114,9 +112,12 @@ def _piece(used: str, value: Any, pieces: Pieces, above: set[str]) -> Pieces:
     """The pieces with what the name `used` means in the notebook."""
     home = getattr(value, "__module__", None)
     if isinstance(value, types.ModuleType):
-        return pieces | {used: f"import {value.__name__} as {used}\n"}
-    if home not in {None, "__main__"} and _found(home, getattr(value, "__name__", "")) is value:
-        return pieces | {used: f"from {home} import {value.__name__} as {used}\n"}
+        alias = "" if value.__name__ == used else f" as {used}"
+        return pieces | {used: f"import {value.__name__}{alias}\n"}
+    name = getattr(value, "__name__", "")
+    if home not in {None, "__main__"} and _found(home, name) is value:
+        alias = "" if name == used else f" as {used}"
+        return pieces | {used: f"from {home} import {name}{alias}\n"}
     if isinstance(value, types.FunctionType | type):
         return _with(value, pieces, above)
     text = repr(value) if type(value) in {bool, int, float, str, list, tuple, dict, set} else ""
@@ -136,14 +137,14 @@ def _found(module: str, name: str) -> Any:
         return None
 
 
-def _written(one: Any) -> types.FunctionType | None:
-    """The function itself, or the first method of a class that was written and not made."""
-    parts = list(vars(one).values()) if isinstance(one, type) else [one]
-    for part in parts:
-        inner = getattr(part, "__func__", getattr(part, "fget", part))
-        if isinstance(inner, types.FunctionType) and inner.__code__.co_filename != "<string>":
-            return inner
-    return None
+def _cells(one: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where the source of a function or a class may stand, with the names around it."""
+    for part in list(vars(one).values()) if isinstance(one, type) else [one]:
+        inner = getattr(part, "__func__", getattr(part, "fget", part))  # methods, properties
+        if isinstance(inner, types.FunctionType):
+            yield inner.__code__.co_filename, inner.__globals__
+    if isinstance(one, type):  # a class without a method of its own: any cell, the last run first
+        yield from ((cell, vars(sys.modules["__main__"])) for cell in [*linecache.cache][::-1])
 
 
 def _source(name: str, filename: str) -> str:

@@ -17,10 +17,12 @@ from typing import Any
 
 from batchlab.classroom import plain
 from batchlab.classroom.opening import grading
+from batchlab.classroom.showing import figures
 
 __all__ = ["calibration", "forget", "number", "reveal"]
 
 SHOWN = 6  # guesses of the list that a reveal prints
+LARGEST = 1e150  # products and quotients of such numbers are still floats
 _memory: dict[str, dict[str, Any]] = {}
 
 
@@ -43,10 +45,9 @@ def number(
         print(f"A guess is one number; this is {problem.got.split(';')[0]}.")
         return
     below, above = low is not None and value < low, high is not None and value > high
-    if plain.not_finite(value) or below or above:
-        print(
-            f"{value:g} cannot be: it lies between {_bound(low)} and {_bound(high)}. Guess again."
-        )
+    if _usable(value) is None or below or above:
+        between = f"it lies between {_bound(low)} and {_bound(high)}"
+        print(f"{figures(value)} cannot be: {between}. Guess again.")
         return
     _keep(key, {"guess": value, "unit": unit})
     print(f"Your guess: {_said(value, unit)}. Now run on.")
@@ -54,10 +55,17 @@ def number(
 
 def reveal(key: str, truth: float) -> None:
     """Print guess and truth, and the guesses so far with the factor between the two."""
-    value = float(plain.number(truth))
+    try:
+        found = plain.number(truth)
+    except plain.NotPlain as problem:
+        print(f"There is no number to compare with: {problem.got}.")
+        return
+    if (value := _usable(found)) is None:
+        print(f"It is {figures(found)}: no guess compares with that.")
+        return
     entry = _all().get(key, {})
-    guess, unit = entry.get("guess"), str(entry.get("unit", ""))
-    if not isinstance(guess, int | float):
+    guess, unit = _usable(entry.get("guess")), str(entry.get("unit", ""))
+    if guess is None:
         print(f"It is {_said(value, unit)}. You made no guess: next time, commit to one first.")
         return
     print(f"You guessed {guess:.4g}, it is {_said(value, unit)}: {_distance(guess, value)}.")
@@ -81,8 +89,8 @@ def calibration() -> list[tuple[str, float, float, float]]:
     """
     found = []
     for key, entry in _all().items():
-        guess, truth = entry.get("guess"), entry.get("truth")
-        if isinstance(guess, int | float) and isinstance(truth, int | float):
+        guess, truth = _usable(entry.get("guess")), _usable(entry.get("truth"))
+        if guess is not None and truth is not None:
             found.append((key, guess, truth, guess / truth if guess * truth > 0 else 0.0))
     return found
 
@@ -93,6 +101,14 @@ def forget(key: str | None = None) -> None:
     _memory.clear()
     _memory.update(entries)
     _write(entries)
+
+
+def _usable(value: object) -> float | None:
+    """A number as a float, if it is one that can be multiplied, divided and written."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    size = abs(value)
+    return float(value) if size == 0 or 1 / LARGEST < size < LARGEST else None
 
 
 def _distance(guess: float, truth: float) -> str:

@@ -56,7 +56,7 @@ def equal(
     if whole and type(value) is float:
         thought = "a count is an int: `/` gives a float, `//` or int() a whole number"
         needed = "an int is needed" if constant else f"right is the int {figures(right)}"
-        refuse(asked, f"the float {figures(value)}, {needed}", thought, try_this)
+        refuse(asked, f"the float {value}, {needed}", thought, try_this)
     exact = type(right) is int and rel == REL and abs == 0.0
     if value == right or (not exact and near(value, right, rel, abs)):
         return
