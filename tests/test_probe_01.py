@@ -96,8 +96,11 @@ def test_nothing_is_drawn_of_a_blank_and_the_line_says_why(capsys):
     def blank():
         raise NotImplementedError
 
-    assert probe.drawn(blank) is None
-    assert probe.drawn(lambda: 1 / 0) is None
-    assert probe.drawn(lambda: 7) == 7
+    assert probe.shown(blank) is None
+    assert probe.shown(lambda: 1 / 0) is None
+    assert probe.shown(lambda: 7) == 7
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("Nothing to draw yet") and "ZeroDivisionError" in said[1]
+    assert (
+        said[0].endswith("still blank. Write it, then run this cell again.")
+        and "ZeroDivisionError" in said[1]
+    )

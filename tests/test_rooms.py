@@ -151,17 +151,25 @@ ROOMS = {
     "classroom.probes._load": "||",
     "classroom.probes": "classroom.probes._load ||",
     "classroom.probes.orders_03": "batches data loop model padding | numpy torch |",
-    "classroom.probes.lesson_03": "classroom.probes.orders_03 padding units widgets | numpy torch "
-    "|",
     "classroom.probes.attempt": "||",
+    "classroom.probes.lesson_03": "classroom.probes.attempt classroom.probes.orders_03 padding "
+    "units widgets | numpy torch |",
     "classroom.probes.lesson_04_collator": "batches model packing | numpy torch |",
     "classroom.probes.lesson_04": "attention batches classroom.probes.attempt "
     "classroom.probes.lesson_04_collator loop model packing widgets | numpy torch |",
-    "classroom.probes.lesson_05": "loop | torch |",
-    # authoring: what makes lessons
+    "classroom.probes.bigram": "counts | torch |",
+    "classroom.probes.collators": "counts | torch |",
+    "classroom.probes.recipes": "classroom.probes.bigram loop | torch |",
+    "classroom.probes.watch": "classroom.probes.bigram | torch |",
+    "classroom.probes.ranks": "classroom.probes.bigram classroom.probes.watch loop | torch |",
+    "classroom.probes.lesson_05": "classroom.probes.attempt classroom.probes.bigram "
+    "classroom.probes.collators classroom.probes.ranks classroom.probes.recipes "
+    "classroom.probes.watch data loop widgets | numpy |",
     "classroom.mine": "classroom.opening classroom.showing ||",
     "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
-    "classroom.probes.lesson_01": "units widgets | numpy torch |",
+    "classroom.probes.lesson_01": "classroom.probes.attempt units widgets | numpy torch |",
+    "classroom.probes.lesson_02": "classroom.probes.attempt classroom.probes.collators lengths "
+    "padding units widgets | numpy |",
     "authoring": "||",
     "authoring.conventions": "||",
     "authoring.forks": "||",

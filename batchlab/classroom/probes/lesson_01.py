@@ -19,24 +19,14 @@ import torch
 from torch import Tensor, nn
 
 from batchlab import units, widgets
+from batchlab.classroom.probes.attempt import shown
 
-__all__ = ["GOAL", "OFFERED", "RIGHT", "WRONG", "drawn", "finder", "meter", "spread_of"]
+__all__ = ["GOAL", "OFFERED", "RIGHT", "WRONG", "finder", "meter", "shown", "spread_of"]
 
 OFFERED = sorted({round(1.07**power) for power in range(110)})  # rows; each about 7 % more
 GOAL = 0.25  # share of noise that the slider is asked to get below
 Pull = tuple[Sequence[float], int]
 Noise = Callable[[Any, int], float]
-
-
-def drawn(make: Callable[[], Any]) -> Any:
-    """What `make` draws, or one line that says why there is nothing to draw yet."""
-    try:
-        return make()
-    except NotImplementedError:
-        print("Nothing to draw yet: fill in the blank above, then run this cell again.")
-    except Exception as error:
-        print(f"Nothing to draw: your answer stops with {type(error).__name__}: {error}")
-    return None
 
 
 def _squares(gradients: Any) -> np.ndarray:

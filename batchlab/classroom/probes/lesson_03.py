@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from torch.utils.data import DataLoader
 
 from batchlab import padding, units, widgets
+from batchlab.classroom.probes.attempt import shown
 from batchlab.classroom.probes.orders_03 import ORDERS, POINTS, ROWS, curve, documents, order
 
 __all__ = [
@@ -32,13 +33,13 @@ __all__ = [
     "curve",
     "cut",
     "documents",
-    "drawn",
     "finder",
     "handed_out",
     "least",
     "loaded",
     "order",
     "resumed",
+    "shown",
     "typical",
     "waste_of",
 ]
@@ -48,17 +49,6 @@ GOAL = 0.08  # waste that the slider is asked to get down to
 Batches = list[list[int]]
 Make = Callable[[Sequence[int], int, int, int, int], Batches]
 Sampler = Callable[..., Any]
-
-
-def drawn(make: Callable[[], Any]) -> Any:
-    """What `make` draws, or one line that says why there is nothing to draw yet."""
-    try:
-        return make()
-    except NotImplementedError:
-        print("Nothing to draw yet: fill in the blank above, then run this cell again.")
-    except Exception as error:
-        print(f"Nothing to draw: your answer stops with {type(error).__name__}: {error}")
-    return None
 
 
 def as_batches(made: Any) -> Batches | None:
