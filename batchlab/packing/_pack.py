@@ -222,13 +222,12 @@ def _split_everything(tokens: np.ndarray, row_length: int) -> Packing:
     if not inside.all():
         borders, cut, stops = borders[inside], cut[inside], stops[inside]
     rest = next_row[inside]
-    row_of = np.zeros(len(tokens) + len(cut), dtype=np.int32)
-    row_of[next_row] = 1
-    documents = np.ones(len(row_of), dtype=np.int64)
-    documents[rest] = documents[0] = 0
-    np.cumsum(row_of, out=row_of)
-    np.cumsum(documents, out=documents)
-    sizes, starts = tokens[documents], np.zeros(len(row_of), dtype=np.int64)
+    pieces = len(tokens) + len(cut)
+    rows = np.arange(row_count, dtype=np.int32)
+    row_of = np.repeat(rows, np.diff(next_row, prepend=0, append=pieces))
+    cuts_before = np.repeat(np.arange(len(cut) + 1), np.diff(rest, prepend=0, append=pieces))
+    documents = np.arange(pieces) - cuts_before
+    sizes, starts = tokens[documents], np.zeros(pieces, dtype=np.int64)
     begins = stops - tokens[cut]
     starts[rest] = borders - begins
     sizes[rest] = stops - borders  # unless this piece reaches the next border as well
