@@ -11,13 +11,13 @@ Words
 import contextlib
 import csv
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from batchlab import reading
 
-__all__ = ["SUFFIXES", "UNITS", "Place", "Row", "arrow_rows", "rows_of_file", "where"]
+__all__ = ["SUFFIXES", "UNITS", "NoBooleans", "Place", "Row", "arrow_rows", "rows_of_file", "where"]
 
 SUFFIXES = (".jsonl", ".json", ".csv", ".parquet", ".txt")
 UNITS = ("file", "line", "paragraph")  # what one document of a text file can be
@@ -40,14 +40,19 @@ def where(place: Place) -> str:
 def rows_of_file(path: Path, unit: str = "paragraph") -> Iterator[tuple[Place, Row]]:
     """Rows of one file, one at a time; `unit` is what a document of a .txt file is."""
     if path.suffix == ".jsonl":
-        yield from _objects(path, "line", reading.json_lines(path))
+        for number, text, row in reading.json_lines(path):
+            place = (path, "line", number)
+            yield place, _object(row, place, has_booleans=_may_hold_booleans(text))
     elif path.suffix == ".json":
-        entries = reading.json_of(path)
+        text, entries = reading.json_of(path)
         if not isinstance(entries, list):
             raise ValueError(
                 f"{path}: a JSON list of objects is needed, got {reading.shown(entries)}"
             )
-        yield from _objects(path, "entry", enumerate(entries))
+        has_booleans = _may_hold_booleans(text)
+        for number, row in enumerate(entries):
+            place = (path, "entry", number)
+            yield place, _object(row, place, has_booleans=has_booleans)
     elif path.suffix == ".csv":
         yield from _csv_rows(path)
     elif path.suffix == ".parquet":
@@ -58,14 +63,18 @@ def rows_of_file(path: Path, unit: str = "paragraph") -> Iterator[tuple[Place, R
         raise ValueError(f"{path}: documents are read from {', '.join(SUFFIXES)}")
 
 
-def _objects(
-    path: Path, unit: str, values: Iterable[tuple[int, Any]]
-) -> Iterator[tuple[Place, Row]]:
-    for number, row in values:
-        place = (path, unit, number)
-        if type(row) is not dict:
-            raise ValueError(f"{where(place)}: a JSON object is needed, got {reading.shown(row)}")
-        yield place, row
+class NoBooleans(dict[str, Any]):
+    """A JSON object in whose text no boolean stands: its lists need no look at every entry."""
+
+
+def _object(row: Any, place: Place, *, has_booleans: bool) -> Row:
+    if type(row) is not dict:
+        raise ValueError(f"{where(place)}: a JSON object is needed, got {reading.shown(row)}")
+    return row if has_booleans else NoBooleans(row)
+
+
+def _may_hold_booleans(text: str) -> bool:
+    return "true" in text or "false" in text
 
 
 def _texts(path: Path, unit: str) -> Iterator[tuple[Place, Row]]:

@@ -6,12 +6,17 @@ Text is UTF-8; a byte order mark in front is no part of it. What cannot be read 
 in one line: file, line, what was wrong.
 """
 
+import codecs
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 __all__ = ["NotJson", "json_lines", "json_of", "lines_of", "parsed", "shown", "text_of"]
+
+
+DECODER = json.JSONDecoder()
 
 
 class NotJson(ValueError):
@@ -30,6 +35,10 @@ def parsed(text: str) -> Any:
     {'length': 3}
     """
     try:
+        if text[:1] in "{[":  # the usual line, without the detours of json.loads
+            value, end = DECODER.raw_decode(text)
+            if end == len(text) or text[end:].isspace():
+                return value
         return json.loads(text)
     except json.JSONDecodeError as error:
         at_end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
@@ -51,31 +60,34 @@ def text_of(path: Path) -> str:
 def lines_of(path: Path, *, newline: str | None = None) -> Iterator[tuple[int, str]]:
     """The lines of a file, numbered from 1, one at a time; `newline` as `open` takes it."""
     try:
-        with path.open(encoding="utf-8-sig", newline=newline) as lines:
-            yield from enumerate(lines, start=1)
+        with path.open("rb") as file:  # the codec utf-8-sig is written in Python, and slow
+            if file.peek(3).startswith(codecs.BOM_UTF8):
+                file.read(3)
+            with io.TextIOWrapper(file, "utf-8", newline=newline) as lines:
+                yield from enumerate(lines, start=1)
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from None
 
 
-def json_of(path: Path) -> Any:
-    """The one JSON value of a file."""
+def json_of(path: Path) -> tuple[str, Any]:
+    """Text and value of a JSON file."""
     text = text_of(path)
     try:
-        return parsed(text)
+        return text, parsed(text)
     except NotJson as error:
         hint = "; one value a line is read from .jsonl" if "Extra data" in str(error) else ""
         raise ValueError(f"{path}, line {error.line}: {error}{hint}") from None
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """The JSON value of each line that is not empty, with the number of the line."""
+def json_lines(path: Path) -> Iterator[tuple[int, str, Any]]:
+    """Number, text and JSON value of each line that is not empty."""
     for number, line in lines_of(path):
         if line and not line.isspace():
             try:
                 value = parsed(line)
             except NotJson as error:
                 raise ValueError(f"{path}, line {number}: {error}") from None
-            yield number, value
+            yield number, line, value
 
 
 def shown(value: object, most: int = 40) -> str:

@@ -37,7 +37,7 @@ ROOMS = {
     "corpus": (set(), {"numpy", "tokenizers", "datasets"}),
     "data_files": ({"reading"}, {"pyarrow"}),
     "data_columns": ({"corpus", "reading"}, {"numpy"}),
-    "data_tokens": ({"corpus"}, {"numpy", "transformers"}),
+    "data_tokens": ({"corpus", "data_columns"}, {"numpy", "transformers"}),
     "data_documents": ({"data_columns", "data_files", "data_tokens", "reading"}, {"numpy"}),
     "data": (
         {"corpus", "data_columns", "data_documents", "data_files", "data_tokens"},
