@@ -12,16 +12,15 @@ Words
     slots_per_step      sequences_per_step x length: known before a token is read
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from batchlab import units
 
 if TYPE_CHECKING:
     from batchlab.launch import Launch
+    from batchlab.launch_text import Config
 
 __all__ = ["Plan", "data_parallel_degree", "for_slots_per_step", "from_config", "splits"]
 
@@ -137,9 +136,13 @@ def data_parallel_degree(
 
 
 def from_config(
-    config: Mapping[str, Any] | Sequence[str] | str | Path, **options: int | None
+    config: "Config",
+    *beside: "Config",
+    devices: int | None = None,
+    length: int | None = None,
+    tool: str | None = None,
 ) -> "Launch":
-    """Read TrainingArguments, DeepSpeed JSON or Megatron flags: `batchlab.launch.from_config`.
+    """Read the config of a trainer, and of a launcher beside it: `batchlab.launch.from_config`.
 
     >>> config = {"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 8}
     >>> from_config(config, devices=2, length=2048).plan.slots_per_step
@@ -147,4 +150,4 @@ def from_config(
     """
     from batchlab import launch
 
-    return launch.from_config(config, **options)
+    return launch.from_config(config, *beside, devices=devices, length=length, tool=tool)

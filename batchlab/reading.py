@@ -9,6 +9,7 @@ in one line: file, line, what was wrong.
 import codecs
 import io
 import json
+import reprlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,17 @@ class NotJson(ValueError):
         self.at_end = at_end  # it stopped in the middle: more of it may have been meant to come
 
 
-def parsed(text: str) -> Any:
+def parsed(text: str, *, unique_names: bool = False) -> Any:
     """The value that a JSON text stands for; anything else is `NotJson`.
+
+    Of a name that stands twice in an object, JSON readers take the last, and `unique_names` none.
 
     >>> parsed('{"length": 3}')
     {'length': 3}
     """
     try:
+        if unique_names:
+            return json.loads(text, object_pairs_hook=_unique)
         if text[:1] in "{[":  # the usual line, without the detours of json.loads
             value, end = DECODER.raw_decode(text)
             if end == len(text) or text[end:].isspace():
@@ -43,10 +48,21 @@ def parsed(text: str) -> Any:
     except json.JSONDecodeError as error:
         at_end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         raise NotJson(error.msg, error.lineno, at_end) from None
+    except NotJson:
+        raise
     except RecursionError:
         raise NotJson("lists or objects are nested too deeply", 1) from None
     except ValueError:  # Python reads no longer integers: a guard against quadratic time
         raise NotJson("a number has thousands of digits", 1) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NotJson(f"{twice!r} stands there twice", 1)
+    return found
 
 
 def text_of(path: Path) -> str:
@@ -96,12 +112,12 @@ def shown(value: object, most: int = 40) -> str:
     >>> print(shown("seven"), shown(None))
     'seven' (str) None (NoneType)
     """
+    short = reprlib.Repr()
+    short.maxlevel, short.maxother, short.maxlong, short.maxstring = 3, most, most, most
     try:
-        text = " ".join(repr(value).split())
+        text = " ".join(short.repr(value).split())
     except ValueError:  # an integer of thousands of digits
         text = "a number of thousands of digits"
-    except RecursionError:
-        text = "something nested too deeply"
     return f"{text if len(text) <= most else text[:most] + '...'} ({type(value).__name__})"
 
 

@@ -25,8 +25,16 @@ ROOMS = {
     "buckets": ({"lengths", "padding"}, {"numpy"}),
     "packing": ({"blocks", "lengths"}, {"numpy"}),
     "streaming": ({"packing"}, {"numpy"}),
-    "plan": ({"units", "launch"}, set()),
-    "launch": ({"plan"}, {"yaml"}),
+    "plan": ({"units", "launch", "launch_text"}, set()),
+    "launch_settings": ({"plan", "reading", "units"}, set()),
+    "launch_text": ({"launch_settings", "reading"}, {"yaml"}),
+    "launch_formats": ({"launch_settings", "plan"}, set()),
+    "launch_meshes": ({"launch_formats", "launch_settings", "plan"}, set()),
+    "launch_rollouts": ({"launch_formats", "launch_meshes", "launch_settings", "plan"}, set()),
+    "launch": (
+        {"launch_formats", "launch_meshes", "launch_rollouts", "launch_settings", "launch_text"},
+        set(),
+    ),
     "memory": ({"plan", "units"}, set()),
     "roofline": ({"memory"}, set()),
     "records": ({"reading"}, set()),
@@ -83,7 +91,7 @@ ROOMS = {
 }
 # Heavy libraries behind a door that usually does not need them stay inside functions.
 LAZY = {
-    "launch": {"yaml"},
+    "launch_text": {"yaml"},
     "corpus": {"tokenizers", "datasets"},
     "data_files": {"pyarrow"},
     "data_tokens": {"transformers"},
@@ -96,7 +104,7 @@ LAZY = {
     "dialects": {"anywidget", "traitlets"},
 }
 # Doors that lead up, opened only when they are called: where people look for them.
-UPWARD = {("plan", "launch"), ("trace", "fit")}
+UPWARD = {("plan", "launch"), ("plan", "launch_text"), ("trace", "fit")}
 
 HOUSE = Path(batchlab.__file__).parent
 MODULES = sorted(path for path in HOUSE.glob("*.py") if path.stem != "__init__")
