@@ -9,6 +9,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from batchlab.launch_settings import Twice
 __all__ = ["Config", "settings_of"]
 
 Config = Mapping[str, Any] | Sequence[str] | str | Path
+SCRIPTS = (".sh", ".bash", ".slurm", ".sbatch")
 LONGEST_SCRIPT = 200_000
 DEEPEST = 20  # sections inside sections; what is deeper is no setting
 
@@ -29,7 +31,7 @@ def settings_of(config: Config) -> tuple[str, dict[str, Any]]:
     if isinstance(config, Path):
         return str(config), _nested(_of_file(config), str(config))
     if isinstance(config, str):
-        return "the flags", _nested(_of_words(_split(config, "the flags")), "the flags")
+        return "the flags", _nested(_of_words(_split(config)), "the flags")
     if isinstance(config, Mapping):
         return "the config", _nested(config, "the config")
     if not all(isinstance(word, str) for word in config):
@@ -38,6 +40,8 @@ def settings_of(config: Config) -> tuple[str, dict[str, Any]]:
 
 
 def _of_file(path: Path) -> Mapping[Any, Any]:
+    if not path.exists():
+        raise ValueError(f"{path}: no such config file")
     text = reading.text_of(path)
     if path.suffix in (".yaml", ".yml"):
         found = _of_yaml(text, path)
@@ -46,10 +50,11 @@ def _of_file(path: Path) -> Mapping[Any, Any]:
             found = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: not TOML ({_first_line(error)})") from None
-    elif path.suffix in (".sh", ".bash", ".slurm", ".sbatch") or text.startswith("#!"):
-        return _of_words(_of_script(text, path))
-    elif text.lstrip().startswith("-"):
-        return _of_words(_split(text, str(path)))
+    elif path.suffix in SCRIPTS or text.lstrip().startswith(("#!", "-")):
+        try:
+            return _of_words(_of_script(text))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
     elif path.suffix in (".json", ""):
         try:
             found = reading.parsed(text, unique_names=True)
@@ -163,58 +168,56 @@ def _one_of(name: str, values: list[list[str]]) -> Any:
 
 
 ASSIGNED = re.compile(
-    r"""^[ \t]*(?:export[ \t]+|local[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?:
+    r"""(?:^|(?<=\s))(?P<name>[A-Za-z_]\w*)=(?:
         \((?P<array>[^)]*)\) | "(?P<quoted>(?:[^"\\]|\\.)*)" | '(?P<plain>[^']*)' |
         (?P<word>[^\s;\#]*)
-    )[ \t]*(?:;|\#.*)?$""",
-    re.MULTILINE | re.DOTALL | re.VERBOSE,
+    )""",
+    re.DOTALL | re.VERBOSE,
 )
 USED = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[@\]|\[\*\])?(?::?-([^}$]*))?\})")
 
 
-def _of_script(text: str, path: Path) -> list[str]:
+def _of_script(text: str) -> list[str]:
     """The words of all commands of a shell script, with its own variables put in."""
     if len(text) > LONGEST_SCRIPT:
-        raise ValueError(f"{path}: a script of more than {LONGEST_SCRIPT:,} characters")
+        raise ValueError(f"a script of more than {LONGEST_SCRIPT:,} characters")
     text = re.sub(r"\\\r?\n", " ", text)
-    text = re.sub(r"(^|\s)#[^\n]*", r"\1", text)
+    text = re.sub(r"(^|\s)#[^\n]*", r"\1", text).replace(";", "\n")
+    text = re.sub(r'"(\$\{\w+\[@\]\})"', r"\1", text)  # an array in quotes is several words
     values: dict[str, str] = {}
-
-    def put_in(piece: str) -> str:
-        def value(match: re.Match[str]) -> str:
-            name = match[1] or match[2]
-            return values.get(name, match[0] if match[3] is None else match[3])
-
-        return _products(USED.sub(value, piece))
-
     words: list[str] = []
     at = 0
     for assigned in ASSIGNED.finditer(text):
-        words += _split(put_in(text[at : assigned.start()]), str(path))
+        words += _split(_put_in(text[at : assigned.start()], values))
         parts = ("array", "quoted", "plain", "word")
         value = next(assigned[part] for part in parts if assigned[part] is not None)
-        values[assigned["name"]] = put_in(" ".join(value.split()))
+        values[assigned["name"]] = _put_in(" ".join(value.split()), values)
         at = assigned.end()
-    return words + _split(put_in(text[at:]), str(path))
+    return words + _split(_put_in(text[at:], values))
 
 
-def _products(text: str) -> str:
-    """$((8 * 4)) multiplied out; no other arithmetic is done."""
+def _put_in(piece: str, values: Mapping[str, str]) -> str:
+    """A piece of a script with what is known of its variables; products are multiplied out."""
 
-    def multiplied(match: re.Match[str]) -> str:
-        product = 1
-        for factor in match[1].split("*"):
-            product *= int(factor)
-        return str(product)
+    def value(match: re.Match[str]) -> str:
+        return values.get(match[1] or match[2], match[0] if match[3] is None else match[3])
 
-    return re.sub(r"\$\(\(\s*(\d{1,9}(?:\s*\*\s*\d{1,9}){0,9})\s*\)\)", multiplied, text)
+    def product(match: re.Match[str]) -> str:
+        factors = [values.get(one.strip(), one.strip()) for one in match[1].split("*")]
+        if all(re.fullmatch("[0-9]{1,9}", one) for one in factors):
+            return str(prod(map(int, factors)))
+        return match[0]
+
+    if sum(len(value(match)) for match in USED.finditer(piece)) > LONGEST_SCRIPT:
+        raise ValueError(f"its variables make a script of more than {LONGEST_SCRIPT:,} characters")
+    return re.sub(r"\$\(\(([\w\s*]{1,200})\)\)", product, USED.sub(value, piece))
 
 
-def _split(text: str, name: str) -> list[str]:
+def _split(text: str) -> list[str]:
     try:
-        return shlex.split(text.replace(";", " "))
+        return shlex.split(text)
     except ValueError as error:
-        raise ValueError(f"{name}: not a command line ({error})") from None
+        raise ValueError(f"not a command line ({error})") from None
 
 
 def _first_line(error: Exception) -> str:

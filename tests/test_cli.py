@@ -78,6 +78,23 @@ def test_a_plan_from_a_launch_config(capsys, tmp_path):
     assert (found["accumulation"], found["slots_per_step"]) == (8, 64 * 512)
 
 
+def test_a_plan_from_two_files_and_from_a_tool_by_name(capsys, tmp_path):
+    (tmp_path / "ds.json").write_text('{"train_batch_size": "auto", "zero_optimization": {}}')
+    (tmp_path / "args.yaml").write_text("per_device_train_batch_size: 4\nmax_length: 512\n")
+    both = tmp_path / "ds.json", tmp_path / "args.yaml"
+    found = as_json(capsys, "plan", *both, "--devices", 2)
+    assert found["sequences_per_step"] == 8
+    code, _, err = run(capsys, "plan", both[0], "--devices", 2)
+    assert code == 1 and 'train_batch_size is "auto"' in err and "as a second one" in err
+    (tmp_path / "args.yaml").write_text("micro_batch_size: 4\n")
+    code, _, err = run(capsys, "plan", both[1])
+    assert code == 1 and "may be of axolotl, megatron: which of them reads it?" in err
+    found = as_json(capsys, "plan", both[1], "--tool", "axolotl", "--devices", 2)
+    assert found["length"] == 512
+    code, _, err = run(capsys, "plan", "--tool", "axolotl")
+    assert code == 1 and "--tool axolotl goes with a config" in err
+
+
 def test_a_figure_is_written(capsys, tmp_path):
     for verb in ("padding", "pack"):
         assert run(capsys, verb, "--plot", tmp_path / f"{verb}.svg")[0] == 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from batchlab import packing, padding, plan, report, units
+from batchlab import launch, packing, padding, plan, report, units
 from batchlab.commands import Answer, source
 
 MOST_ROWS = 64
@@ -19,9 +19,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer a launch config, or the four factors of a step (or its slots in place of one)."""
     parser.add_argument(
         "config",
-        nargs="?",
+        nargs="*",
         metavar="CONFIG",
-        help="TrainingArguments, DeepSpeed or Megatron settings, .json or .yaml",
+        help="what starts your run: .json, .yaml, .toml, .sh or a file of flags, of any of the "
+        "tools below; with the file of accelerate or DeepSpeed that goes with it",
+    )
+    parser.add_argument(
+        "--tool", metavar="NAME", help=f"whose config it is: {', '.join(launch.TOOLS)}"
     )
     parser.add_argument("--devices", type=int, metavar="N", help="of the config, if not in it")
     parser.add_argument("--rows", type=int, metavar="N", help="per micro-batch (default: 8)")
@@ -62,10 +66,14 @@ def _step(args: argparse.Namespace) -> tuple[plan.Plan, str | None]:
             if getattr(args, option) is not None:
                 word = option.replace("_", "-")
                 raise ValueError(f"--{word} {getattr(args, option)}: the config says that already")
-        launch = plan.from_config(Path(args.config), devices=args.devices, length=args.length)
-        return launch.plan, launch.describe()
+        paths = [Path(path) for path in args.config]
+        added = {"devices": args.devices, "length": args.length, "tool": args.tool}
+        found = plan.from_config(*paths, **added)
+        return found.plan, found.describe()
     if args.devices is not None:
         raise ValueError(f"--devices {args.devices} goes with a config; replicas: --data-parallel")
+    if args.tool is not None:
+        raise ValueError(f"--tool {args.tool} goes with a config")
     chosen = {
         name: default if getattr(args, name) is None else getattr(args, name)
         for name, default in (("rows", 8), ("data_parallel", 1), ("length", 2048))
