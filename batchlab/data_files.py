@@ -23,6 +23,12 @@ SUFFIXES = (".jsonl", ".json", ".csv", ".parquet", ".txt")
 UNITS = ("file", "line", "paragraph")  # what one document of a text file can be
 BATCH = 1024  # rows that are taken from a table at once
 FIELD_BYTES = 2**31 - 1  # longest CSV field; Python's own limit of 131,072 refuses long documents
+WRONG_CSV = {  # what the csv module says, and what is wrong
+    "unexpected end of data": "a quote is opened and never closed",
+    "',' expected after '\"'": "a quote is closed inside a text; inside of quotes, a quote is "
+    'written twice: ""',
+    "new-line character seen": "a carriage return outside of quotes ends no row and is no text",
+}
 
 Row = Mapping[str, Any]
 Place = tuple[object, str, int]
@@ -96,7 +102,7 @@ def _texts(path: Path, unit: str) -> Iterator[tuple[Place, Row]]:
 
 def _csv_rows(path: Path) -> Iterator[tuple[Place, Row]]:
     """Rows of a CSV file with a header; every row has as many fields as the header."""
-    lines = (line for _, line in reading.lines_of(path, newline=""))
+    lines = (line for _, line in reading.lines_of(path, newline="\n"))
     numbered = _csv_records(csv.reader(lines, strict=True), path)
     _, header = next(numbered, (0, []))
     if twice := [name for name in header if header.count(name) > 1]:
@@ -122,12 +128,8 @@ def _csv_records(reader: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
                     first = reader.line_num + 1
                 ended = len(found) < BATCH
             except csv.Error as error:
-                why = {
-                    "unexpected end of data": "a quote is opened and never closed",
-                    "',' expected after '\"'": "a quote is closed inside a text; inside a quoted "
-                    'text a quote is written twice: ""',
-                }.get(str(error), str(error))
-                raise ValueError(f"{path}, line {first}: {why}") from None
+                begins = (why for start, why in WRONG_CSV.items() if str(error).startswith(start))
+                raise ValueError(f"{path}, line {first}: {next(begins, str(error))}") from None
         yield from ((number, values) for number, values in found if values)
 
 
