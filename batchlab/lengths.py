@@ -232,16 +232,16 @@ def _from_lines(text: str, name: str) -> list[int]:
 
 
 def _from_json(path: Path, field: str | None) -> list[int]:
-    entries = reading.json_of(path)
+    _, entries = reading.json_of(path)
     if not isinstance(entries, list):
-        raise ValueError(f"{path}: a JSON list is needed, got {reading.shown(entries)}")
+        raise ValueError(f"{path}: a JSON list is needed, got {type(entries).__name__}")
     return [_length_of(e, field, f"{path}, entry {i}") for i, e in enumerate(entries)]
 
 
 def _from_jsonl(path: Path, field: str | None) -> list[int]:
     return [
         _length_of(entry, field, f"{path}, line {number}")
-        for number, entry in reading.json_lines(path)
+        for number, _, entry in reading.json_lines(path)
     ]
 
 
@@ -256,8 +256,9 @@ def _length_of(entry: Any, field: str | None, where: str) -> int:
             raise ValueError(f"{where}: no field {' or '.join(names)}; the fields are {there:.200}")
         value = entry[name]
         if isinstance(value, list):
-            if odd := [token for token in value if type(token) is not int]:
-                raise ValueError(f"{where}: token ids are integers, got {reading.shown(odd[0])}")
+            if not {int}.issuperset(map(type, value)):
+                odd = next(token for token in value if type(token) is not int)
+                raise ValueError(f"{where}: token ids are integers, got {reading.shown(odd)}")
             value = len(value)
     return _length(value, where)
 

@@ -6,12 +6,18 @@ Text is UTF-8; a byte order mark in front is no part of it. What cannot be read 
 in one line: file, line, what was wrong.
 """
 
+import codecs
+import io
 import json
+import reprlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 __all__ = ["NotJson", "json_lines", "json_of", "lines_of", "parsed", "shown", "text_of"]
+
+
+DECODER = json.JSONDecoder()
 
 
 class NotJson(ValueError):
@@ -23,21 +29,40 @@ class NotJson(ValueError):
         self.at_end = at_end  # it stopped in the middle: more of it may have been meant to come
 
 
-def parsed(text: str) -> Any:
+def parsed(text: str, *, unique_names: bool = False) -> Any:
     """The value that a JSON text stands for; anything else is `NotJson`.
+
+    Of a name that stands twice in an object, JSON readers take the last, and `unique_names` none.
 
     >>> parsed('{"length": 3}')
     {'length': 3}
     """
     try:
+        if unique_names:
+            return json.loads(text, object_pairs_hook=_unique)
+        if text[:1] in "{[":  # the usual line, without the detours of json.loads
+            value, end = DECODER.raw_decode(text)
+            if end == len(text) or text[end:].isspace():
+                return value
         return json.loads(text)
     except json.JSONDecodeError as error:
         at_end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
         raise NotJson(error.msg, error.lineno, at_end) from None
+    except NotJson:
+        raise
     except RecursionError:
         raise NotJson("lists or objects are nested too deeply", 1) from None
     except ValueError:  # Python reads no longer integers: a guard against quadratic time
         raise NotJson("a number has thousands of digits", 1) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NotJson(f"{twice!r} stands there twice", 1)
+    return found
 
 
 def text_of(path: Path) -> str:
@@ -51,31 +76,34 @@ def text_of(path: Path) -> str:
 def lines_of(path: Path, *, newline: str | None = None) -> Iterator[tuple[int, str]]:
     """The lines of a file, numbered from 1, one at a time; `newline` as `open` takes it."""
     try:
-        with path.open(encoding="utf-8-sig", newline=newline) as lines:
-            yield from enumerate(lines, start=1)
+        with path.open("rb") as file:  # the codec utf-8-sig is written in Python, and slow
+            if file.peek(3).startswith(codecs.BOM_UTF8):
+                file.read(3)
+            with io.TextIOWrapper(file, "utf-8", newline=newline) as lines:
+                yield from enumerate(lines, start=1)
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from None
 
 
-def json_of(path: Path) -> Any:
-    """The one JSON value of a file."""
+def json_of(path: Path) -> tuple[str, Any]:
+    """Text and value of a JSON file."""
     text = text_of(path)
     try:
-        return parsed(text)
+        return text, parsed(text)
     except NotJson as error:
         hint = "; one value a line is read from .jsonl" if "Extra data" in str(error) else ""
         raise ValueError(f"{path}, line {error.line}: {error}{hint}") from None
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """The JSON value of each line that is not empty, with the number of the line."""
+def json_lines(path: Path) -> Iterator[tuple[int, str, Any]]:
+    """Number, text and JSON value of each line that is not empty."""
     for number, line in lines_of(path):
         if line and not line.isspace():
             try:
                 value = parsed(line)
             except NotJson as error:
                 raise ValueError(f"{path}, line {number}: {error}") from None
-            yield number, value
+            yield number, line, value
 
 
 def shown(value: object, most: int = 40) -> str:
@@ -84,12 +112,12 @@ def shown(value: object, most: int = 40) -> str:
     >>> print(shown("seven"), shown(None))
     'seven' (str) None (NoneType)
     """
+    short = reprlib.Repr()
+    short.maxlevel, short.maxother, short.maxlong, short.maxstring = 3, most, most, most
     try:
-        text = " ".join(repr(value).split())
+        text = " ".join(short.repr(value).split())
     except ValueError:  # an integer of thousands of digits
         text = "a number of thousands of digits"
-    except RecursionError:
-        text = "something nested too deeply"
     return f"{text if len(text) <= most else text[:most] + '...'} ({type(value).__name__})"
 
 

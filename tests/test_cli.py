@@ -1,5 +1,6 @@
 """The command line, as a stranger uses it: tables, JSON, and one clear line for bad input."""
 
+import csv
 import dataclasses
 import json
 import subprocess
@@ -80,6 +81,23 @@ def test_a_plan_from_a_launch_config(capsys, tmp_path):
     path.write_text('{"train_batch_size": 64, "train_micro_batch_size_per_gpu": 4}')
     found = as_json(capsys, "plan", path, "--devices", 2, "--length", 512)
     assert (found["accumulation"], found["slots_per_step"]) == (8, 64 * 512)
+
+
+def test_a_plan_from_two_files_and_from_a_tool_by_name(capsys, tmp_path):
+    (tmp_path / "ds.json").write_text('{"train_batch_size": "auto", "zero_optimization": {}}')
+    (tmp_path / "args.yaml").write_text("per_device_train_batch_size: 4\nmax_length: 512\n")
+    both = tmp_path / "ds.json", tmp_path / "args.yaml"
+    found = as_json(capsys, "plan", *both, "--devices", 2)
+    assert found["sequences_per_step"] == 8
+    code, _, err = run(capsys, "plan", both[0], "--devices", 2)
+    assert code == 1 and 'train_batch_size is "auto"' in err and "as a second one" in err
+    (tmp_path / "args.yaml").write_text("micro_batch_size: 4\n")
+    code, _, err = run(capsys, "plan", both[1])
+    assert code == 1 and "may be of axolotl, megatron: which of them reads it?" in err
+    found = as_json(capsys, "plan", both[1], "--tool", "axolotl", "--devices", 2)
+    assert found["length"] == 512
+    code, _, err = run(capsys, "plan", "--tool", "axolotl")
+    assert code == 1 and "--tool axolotl goes with a config" in err
 
 
 def test_a_figure_is_written(capsys, tmp_path):
@@ -343,3 +361,51 @@ def test_plan_asks_for_no_option_that_it_lacks(capsys, tmp_path):
     assert "--field" not in err and err.count("\n") == 1
     _, _, err = run(capsys, "padding", "--data", path, "--field", "boby")
     assert "choose one with --field" not in err  # the mistake: to ask for what was given
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (RecursionError("maximum depth"), "nested more deeply than Python follows (maximum depth)"),
+        (MemoryError(), "more than the memory of this machine holds (no details)"),
+        (OverflowError("int too large"), "a number is too large to count with (int too large)"),
+        (csv.Error("odd\nline"), "not CSV (odd line)"),
+    ],
+)
+def test_what_no_reader_foresaw_still_names_the_file(capsys, monkeypatch, error, message):
+    def stumbles(*_, **__):
+        raise error
+
+    monkeypatch.setattr("batchlab.commands.source.lengths_of", stumbles)
+    assert run(capsys, "padding", "a.jsonl") == (1, "", f"batchlab: a.jsonl: {message}\n")
+    assert run(capsys, "plan", "--data", "b.csv") == (1, "", f"batchlab: b.csv: {message}\n")
+    assert run(capsys, "padding") == (1, "", f"batchlab: {message}\n")
+
+
+def test_documents_are_chosen_by_field_split_and_unit(capsys, tmp_path):
+    path = tmp_path / "qa.jsonl"
+    path.write_text('{"question": "def f(): pass", "answer": "return"}\n' * 2)
+    both = as_json(capsys, "padding", path, "--field", "question,answer", "--rows", 1)
+    one = as_json(capsys, "padding", path, "--field", "question", "--rows", 1)
+    assert both["tokens"] > one["tokens"] and both["documents"] == 2
+    code, _, err = run(capsys, "padding", path)
+    assert code == 1 and "the fields are question, answer; choose one with --field" in err
+    code, _, err = run(capsys, "padding", path, "--split", "test")
+    assert code == 1 and "it has no splits, and 'test' was asked for" in err
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("one\ntwo\n")
+    code, _, err = run(capsys, "padding", tmp_path / "texts")
+    assert code == 1 and "is a document a file, a line or a paragraph? give" in err
+    asked = ("padding", tmp_path / "texts", "--rows", 1, "--document")
+    assert as_json(capsys, *asked, "line")["documents"] == 2
+    assert as_json(capsys, *asked, "file")["documents"] == 1
+
+
+def test_a_byte_order_mark_hides_no_text(capsys, tmp_path):
+    for name, text in (
+        ("a.jsonl", '{"text": "def f(): pass"}'),
+        ("a.json", '[{"text": "def f(): pass"}]'),
+        ("a.txt", "def f(): pass"),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8-sig")
+        assert as_json(capsys, "padding", tmp_path / name, "--rows", 1)["documents"] == 1

@@ -42,7 +42,13 @@ def test_a_quote_that_is_never_closed_is_refused_with_the_line_where_it_opens(cs
     path = csv_of('text\n"a\nb"\nfine\n"open\nlost\nlost\n')
     assert ", line 5: a quote is opened and never closed" in unreadable(path)
     path = csv_of('text\n"he said "no" twice"\n')
-    assert "line 2: a quote is closed inside a text; inside a quoted text" in unreadable(path)
+    assert "line 2: a quote is closed inside a text; inside of quotes, a quote" in unreadable(path)
+
+
+def test_a_carriage_return_that_no_quotes_hold_is_refused(csv_of):
+    """Python's own writer leaves it bare where rows end with \\n; one text was read as two."""
+    assert "line 2: a carriage return outside of quotes" in unreadable(csv_of("text\na\rb\n"))
+    assert texts(data.load(csv_of('text\r\n"a\rb"\r\nc\r\n'))) == ["a\rb", "c"]
 
 
 def test_a_header_that_names_a_field_twice_is_refused(csv_of):

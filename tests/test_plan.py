@@ -123,7 +123,7 @@ def test_devices_that_share_a_replica_multiply_nothing_in_any_dialect():
         (
             {"per_device_train_batch_size": 2, "world_size": 4},
             {"devices": 8, "length": 8},
-            "devices is 8 here and 4 in the config",
+            r"devices is 8 here \(--devices\) and 4 in the config",
         ),
         ({"train_batch_size": 30, "train_micro_batch_size_per_gpu": 4},
          {"devices": 2, "length": 8}, "nearest are 24 and 32"),

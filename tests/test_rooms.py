@@ -37,7 +37,12 @@ ROOMS = {
     "packing._stream": "lengths packing._pack units | numpy |",
     "packing": "packing._pack packing._stream ||",
     "plan._plan": "units ||",
-    "plan._launch": "plan._plan units || yaml",
+    "plan._settings": "plan._plan reading units ||",
+    "plan._formats": "plan._plan plan._settings ||",
+    "plan._meshes": "plan._formats plan._plan plan._settings ||",
+    "plan._rollouts": "plan._formats plan._meshes plan._plan plan._settings ||",
+    "plan._text": "plan._settings reading || yaml",
+    "plan._launch": "plan._formats plan._meshes plan._rollouts plan._settings plan._text ||",
     "plan": "plan._launch plan._plan ||",
     "memory._formula": "plan units ||",
     "memory": "memory._formula ||",
@@ -49,8 +54,8 @@ ROOMS = {
     "records._file": "reading records._cell records._schema ||",
     "records": "records._cell records._environment records._file records._schema ||",
     "data._corpus": "counts | numpy | datasets tokenizers",
-    "data._tokens": "data._corpus | numpy | transformers",
     "data._columns": "data._corpus reading | numpy |",
+    "data._tokens": "data._columns data._corpus | numpy | transformers",
     "data._files": "reading || pyarrow",
     "data._documents": "data._columns data._files data._tokens reading | numpy |",
     "data._load": "data._columns data._corpus data._documents data._files data._tokens || "
@@ -111,7 +116,7 @@ ROOMS = {
     "cli._answer": "||",
     "cli._progress": "|| tqdm",
     "cli.options": "packing records units || torch",
-    "cli._source": "~data lengths ~model | numpy |",
+    "cli._source": "~data lengths ~model reading | numpy |",
     "cli._measuring": "~attention cli._progress cli._source cli.options ~data ~model records "
     "~sweep ||",
     "cli.doctor": "cli._answer cli._measuring cli.options doctor doctor.prices ~plots records "

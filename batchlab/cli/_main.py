@@ -7,6 +7,7 @@ It exits 0; 2 after a usage error; 1 after bad input, with one clear line.
 """
 
 import argparse
+import csv
 import importlib
 import json
 import os
@@ -30,6 +31,15 @@ VERBS = {  # verb: its module in batchlab/cli
     "doctor": "doctor",
     "report": "report",
 }
+
+
+TOO_MUCH: dict[type[Exception], str] = {  # what a reader may not have foreseen of a strange file
+    RecursionError: "nested more deeply than Python follows",
+    MemoryError: "more than the memory of this machine holds",
+    OverflowError: "a number is too large to count with",
+    csv.Error: "not CSV",
+}
+FILES = ("file", "data", "config", "records", "model", "tokenizer")  # words that name one
 
 
 def parser() -> argparse.ArgumentParser:
@@ -76,6 +86,12 @@ def main(words: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError) as error:
         print(f"batchlab: {_one_line(error)}", file=sys.stderr)
         return 1
+    except tuple(TOO_MUCH) as error:
+        why = next(why for kind, why in TOO_MUCH.items() if isinstance(error, kind))
+        print(
+            f"batchlab: {_given(args)}{why} ({_one_line(error) or 'no details'})", file=sys.stderr
+        )
+        return 1
 
 
 def _show(answer: Answer, args: argparse.Namespace) -> None:
@@ -90,6 +106,15 @@ def _show(answer: Answer, args: argparse.Namespace) -> None:
 
 def _verb(module: str) -> ModuleType:
     return importlib.import_module(f"batchlab.cli.{module}")
+
+
+def _given(args: argparse.Namespace) -> str:
+    """The files that the words name, for an error that does not."""
+    given = [getattr(args, name, None) for name in FILES]
+    names = [
+        str(name) for one in given if one for name in (one if isinstance(one, list) else [one])
+    ]
+    return f"{', '.join(names)}: " if names else ""
 
 
 def _one_line(error: Exception) -> str:

@@ -6,13 +6,12 @@ Lengths are read as they are. Only texts load a tokenizer, and with it the heavy
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from batchlab import lengths
+from batchlab import lengths, reading
 
 __all__ = ["WORDS", "corpus_of", "lengths_of"]
 
@@ -31,10 +30,11 @@ def corpus_of(args: argparse.Namespace) -> Any:
     chosen = getattr(args, "tokenizer", None)
     tokenizer = chosen or model.tokenizer_name(getattr(args, "model", None))
     field, split = getattr(args, "field", None), getattr(args, "split", None)
+    fields = field.split(",") if field else None
     if not split and args.data and _may_have_splits(Path(args.data)):
         split = "train"
     how = {"split": split} if split else {}
-    return data.load(args.data, field=field, tokenizer=tokenizer, **how)
+    return data.load(args.data, field=fields, tokenizer=tokenizer, **how)
 
 
 def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:
@@ -78,27 +78,33 @@ def _holds_lengths(path: Path, field: str | None) -> bool:
         return False
     if path.suffix == ".npy" or not path.is_file():
         return True
-    first = _first_line(path)
-    if path.suffix == ".txt":
-        return not first or first.lstrip("+-.")[:1].isdigit() or first.lower() in {"nan", "inf"}
     try:
-        entry = json.loads(first if path.suffix == ".jsonl" else path.read_text(encoding="utf-8"))
+        if path.suffix == ".json":
+            _, entry = reading.json_of(path)
+            return not _is_document(entry[0] if isinstance(entry, list) and entry else entry, field)
+        first = _first_line(path)
+        if path.suffix == ".jsonl":
+            return not _is_document(reading.parsed(first), field)
     except ValueError:
         return True
-    if path.suffix == ".json" and isinstance(entry, list) and entry:
-        entry = entry[0]
-    return not _is_text(entry, field)
+    return not first or first.lstrip("+-.")[:1].isdigit() or first.lower() in {"nan", "inf"}
 
 
 def _first_line(path: Path) -> str:
     """The first line that is neither empty nor a comment."""
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        stripped = (line.strip() for line in lines)
-        return next((line for line in stripped if line and not line.startswith("#")), "")
+    stripped = (line.strip() for _, line in reading.lines_of(path))
+    return next((line for line in stripped if line and not line.startswith("#")), "")
 
 
-def _is_text(entry: Any, field: str | None) -> bool:
-    if isinstance(entry, dict):
-        known = (name for name in ("length", "input_ids", "text") if name in entry)
-        entry = entry.get(field or next(known, ""))
-    return isinstance(entry, str)
+def _is_document(entry: Any, field: str | None) -> bool:
+    """Whether a row holds a text or messages, and not a length or token ids."""
+    if not isinstance(entry, dict):
+        return isinstance(entry, str)
+    if field and field not in entry:
+        return "," in field
+    if not field and "length" not in entry and "input_ids" not in entry:
+        return any(name in entry for name in ("text", "messages", "prompt"))
+    entry = entry[field or ("length" if "length" in entry else "input_ids")]
+    return isinstance(entry, str) or (
+        isinstance(entry, list) and bool(entry) and isinstance(entry[0], dict)
+    )

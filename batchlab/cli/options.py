@@ -63,7 +63,7 @@ class Word:
 WORDS: Mapping[str, Word] = {
     "model": Word("folder, config.json or hub name; its tokenizer too", "NAME", "a small Llama"),
     "data": Word("documents: a file, a folder or a hub name", "DATA", "the embedded documents"),
-    "field": Word("field that holds the text or the token ids", "NAME", "input_ids, else text"),
+    "field": Word("field of the text or the token ids; A,B joins two", "NAME", "by its name"),
     "split": Word("split of a data set that has several", "NAME", "train"),
     "tokenizer": Word("folder or hub name; it counts texts", "NAME", "the embedded one"),
     "length": Word("slots of a row", "N", kind=whole),
@@ -72,6 +72,7 @@ WORDS: Mapping[str, Word] = {
     "data_parallel": Word("replicas that share a step", "N", kind=whole),
     "slots": Word("slots of a step, for accumulation", "N", "what the factors give", whole),
     "devices": Word("devices of the config", "N", "as the config says", whole),
+    "tool": Word("whose config it is, where its keys do not tell", "NAME", "as its keys say"),
     "window": Word("batches that are sorted together", "N", kind=whole),
     "method": Word("how rows are filled", "M", choices=packing.METHODS),
     "too_long": Word("a document longer than a row", "HOW", choices=packing.TOO_LONG),

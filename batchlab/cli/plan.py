@@ -23,12 +23,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer a launch config, or the four factors of a step (or its slots in place of one)."""
     parser.add_argument(
         "config",
-        nargs="?",
+        nargs="*",
         metavar="CONFIG",
-        help="TrainingArguments, DeepSpeed or Megatron settings, .json or .yaml",
+        help="what starts your run: .json, .yaml, .toml, .sh or a file of flags; with the file of "
+        f"accelerate or DeepSpeed that goes with it. Of: {', '.join(plan.TOOLS)}",
     )
     shown = {name: str(value) for name, value in DEFAULTS.items()}
-    options.offer(parser, "devices", "rows", "data_parallel", "length", "data", shown=shown)
+    options.offer(parser, "tool", "devices", "rows", "data_parallel", "length", "data", shown=shown)
     either = parser.add_mutually_exclusive_group()
     options.offer(either, "accumulation", "slots", shown=shown)
 
@@ -62,10 +63,14 @@ def _step(args: argparse.Namespace) -> tuple[plan.Plan, str | None]:
             if getattr(args, option) is not None:
                 word = option.replace("_", "-")
                 raise ValueError(f"--{word} {getattr(args, option)}: the config says that already")
-        launch = plan.from_config(Path(args.config), devices=args.devices, length=args.length)
-        return launch.plan, launch.describe()
+        paths = [Path(path) for path in args.config]
+        added = {"devices": args.devices, "length": args.length, "tool": args.tool}
+        found = plan.from_config(*paths, **added)
+        return found.plan, found.describe()
     if args.devices is not None:
         raise ValueError(f"--devices {args.devices} goes with a config; replicas: --data-parallel")
+    if args.tool is not None:
+        raise ValueError(f"--tool {args.tool} goes with a config")
     chosen = {name: getattr(args, name) or default for name, default in DEFAULTS.items()}
     if args.slots is None:
         return plan.Plan(**chosen), None

@@ -2,8 +2,8 @@
 
     token ids of some documents, and which are trained  ->  Columns  ->  Corpus
 
-A list of Python integers takes eight times the memory of its token ids, so that no more than a
-chunk of documents is ever held as lists.
+A list of Python integers takes eight times the memory of its token ids: it is packed at once, and
+let go.
 
 Words
     trained   what the loss counts; a leading run that is not trained is the document's prompt
@@ -11,17 +11,18 @@ Words
 
 from array import array
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from batchlab import reading
 from batchlab.data._corpus import IGNORE, Corpus
 
-__all__ = ["Columns", "Ids", "Trained", "trained_by_labels"]
+__all__ = ["BadDocument", "Columns", "Ids", "Packed", "Trained", "packed", "trained_by_labels"]
 
 HIGHEST = 2**31 - 1  # token ids are kept in 32 bits
-Ids = list[int] | np.ndarray
+Packed: TypeAlias = "array[int]"  # a string: Python 3.11 has no array[int]
+Ids: TypeAlias = "array[int] | np.ndarray"
 Trained = np.ndarray | None  # bool, one for each token; None: all of them
 
 
@@ -39,11 +40,9 @@ class Columns:
         sizes = np.fromiter(map(len, documents), np.int64, len(documents))
         if not sizes.all():
             raise BadDocument(int(np.argmin(sizes)), "it has no tokens")
-        flat = _flat(documents)
         ends = np.cumsum(sizes)
-        _require_ids(flat, documents, ends)
         start = self.ends[-1]
-        self.tokens.frombytes(flat.astype(np.int32).tobytes())
+        self.tokens.frombytes(_flat(documents, ends))
         self.ends.frombytes((ends + start).tobytes())
         if trained is None or all(mask is None for mask in trained):
             self.prompts.frombytes(bytes(8 * len(documents)))
@@ -81,39 +80,36 @@ class BadDocument(ValueError):
         self.number = number
 
 
-def _flat(documents: Sequence[Ids]) -> np.ndarray:
-    """All token ids in one array, or the first document that holds something else."""
-    if all(isinstance(ids, np.ndarray) for ids in documents):
-        together = np.concatenate(documents)
-        if together.dtype.kind in "iu":
-            return together
-    flat = array("q")
-    for number, ids in enumerate(documents):
-        try:
-            flat.fromlist(_listed(ids))
-        except (TypeError, OverflowError):
-            raise BadDocument(number, _odd_one(ids)) from None
-    return np.frombuffer(flat, np.int64)
+def packed(ids: list[int], *, has_booleans: bool = True) -> Packed:
+    """A list of token ids in 32 bits each, or what is wrong with the first that is none.
+
+    Python takes True for 1 and False for 0; a caller who knows that there are none saves the look.
+    """
+    try:
+        made = array("i", ids)
+    except (TypeError, OverflowError):
+        raise ValueError(_odd_one(ids)) from None
+    if has_booleans and bool in set(map(type, ids)):
+        raise ValueError(_odd_one(ids))
+    return made
 
 
-def _require_ids(flat: np.ndarray, documents: Sequence[Ids], ends: np.ndarray) -> None:
-    """Refuse what is outside of 0 to `HIGHEST`, and booleans, which Python takes for 0 and 1."""
+def _flat(documents: Sequence[Ids], ends: np.ndarray) -> bytes:
+    """The token ids of all documents, or the first document with one that is out of range."""
+    if all(isinstance(ids, array) for ids in documents):
+        flat = np.frombuffer(b"".join(cast(Sequence[Packed], documents)), np.int32)
+    else:
+        flat = np.concatenate([np.asarray(ids) for ids in documents])
     if flat.min() < 0 or flat.max() > HIGHEST:
         at = int(np.argmax((flat < 0) | (flat > HIGHEST)))
         number = int(np.searchsorted(ends, at, side="right"))
-        raise BadDocument(number, _odd_one(documents[number]))
-    for number in np.unique(np.searchsorted(ends, np.flatnonzero(flat <= 1), side="right")):
-        if bool in set(map(type, _listed(documents[number]))):
-            raise BadDocument(int(number), _odd_one(documents[number]))
+        raise BadDocument(number, _odd_one(documents[number].tolist()))
+    return flat.astype(np.int32, copy=False).tobytes()
 
 
-def _listed(ids: Ids) -> list[int]:
-    return ids if isinstance(ids, list) else list(ids.tolist())
-
-
-def _odd_one(ids: Ids) -> str:
+def _odd_one(ids: list[Any]) -> str:
     """What is wrong with the first value that is no token id."""
-    for at, value in enumerate(_listed(ids)):
+    for at, value in enumerate(ids):
         if isinstance(value, bool) or not isinstance(value, int):
             return f"token ids are integers, got {reading.shown(value)} at position {at}"
         if not 0 <= value <= HIGHEST:

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from batchlab import reading
-from batchlab.data._columns import Ids, Trained, trained_by_labels
-from batchlab.data._files import Row
+from batchlab.data._columns import Ids, Trained, packed, trained_by_labels
+from batchlab.data._files import NoBooleans, Row
 from batchlab.data._tokens import Encoder, Span
 
 __all__ = ["Fields", "Kind", "kind_of", "names_of"]
@@ -76,9 +76,11 @@ class TokenIds:
     field: str
 
     def pick(self, row: Row) -> tuple[Ids, Trained]:
-        value = _value(row, self.field)
-        if type(value) is not list and not isinstance(value, np.ndarray):
-            value = _as_list(value, self.field)
+        value: Any = row.get(self.field)
+        if type(value) is list:
+            value = packed(value, has_booleans=type(row) is not NoBooleans)
+        elif not _is_column(value):
+            value = packed(_as_list(_value(row, self.field), self.field))
         if len(value) == 0:
             raise ValueError(f"field {self.field!r} has no token ids in it")
         labels = row.get("labels")
@@ -177,7 +179,13 @@ def _joined(row: Row, fields: tuple[str, ...]) -> str:
     return text
 
 
-def _as_list(value: Any, field: str) -> Ids:
+def _is_column(value: Any) -> bool:
+    """Whether it is a flat array of integers that 64 bits hold."""
+    is_flat = isinstance(value, np.ndarray) and value.ndim == 1
+    return is_flat and value.dtype.kind in "iu" and value.dtype != np.uint64
+
+
+def _as_list(value: Any, field: str) -> list[Any]:
     """Token ids of a tuple, a tensor or another sequence."""
     if hasattr(value, "tolist"):
         value = value.tolist()

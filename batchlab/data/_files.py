@@ -11,18 +11,24 @@ Words
 import contextlib
 import csv
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from batchlab import reading
 
-__all__ = ["SUFFIXES", "UNITS", "Place", "Row", "arrow_rows", "rows_of_file", "where"]
+__all__ = ["SUFFIXES", "UNITS", "NoBooleans", "Place", "Row", "arrow_rows", "rows_of_file", "where"]
 
 SUFFIXES = (".jsonl", ".json", ".csv", ".parquet", ".txt")
 UNITS = ("file", "line", "paragraph")  # what one document of a text file can be
 BATCH = 1024  # rows that are taken from a table at once
 FIELD_BYTES = 2**31 - 1  # longest CSV field; Python's own limit of 131,072 refuses long documents
+WRONG_CSV = {  # what the csv module says, and what is wrong
+    "unexpected end of data": "a quote is opened and never closed",
+    "',' expected after '\"'": "a quote is closed inside a text; inside of quotes, a quote is "
+    'written twice: ""',
+    "new-line character seen": "a carriage return outside of quotes ends no row and is no text",
+}
 
 Row = Mapping[str, Any]
 Place = tuple[object, str, int]
@@ -40,14 +46,19 @@ def where(place: Place) -> str:
 def rows_of_file(path: Path, unit: str = "paragraph") -> Iterator[tuple[Place, Row]]:
     """Rows of one file, one at a time; `unit` is what a document of a .txt file is."""
     if path.suffix == ".jsonl":
-        yield from _objects(path, "line", reading.json_lines(path))
+        for number, text, row in reading.json_lines(path):
+            place = (path, "line", number)
+            yield place, _object(row, place, has_booleans=_may_hold_booleans(text))
     elif path.suffix == ".json":
-        entries = reading.json_of(path)
+        text, entries = reading.json_of(path)
         if not isinstance(entries, list):
             raise ValueError(
                 f"{path}: a JSON list of objects is needed, got {reading.shown(entries)}"
             )
-        yield from _objects(path, "entry", enumerate(entries))
+        has_booleans = _may_hold_booleans(text)
+        for number, row in enumerate(entries):
+            place = (path, "entry", number)
+            yield place, _object(row, place, has_booleans=has_booleans)
     elif path.suffix == ".csv":
         yield from _csv_rows(path)
     elif path.suffix == ".parquet":
@@ -58,14 +69,18 @@ def rows_of_file(path: Path, unit: str = "paragraph") -> Iterator[tuple[Place, R
         raise ValueError(f"{path}: documents are read from {', '.join(SUFFIXES)}")
 
 
-def _objects(
-    path: Path, unit: str, values: Iterable[tuple[int, Any]]
-) -> Iterator[tuple[Place, Row]]:
-    for number, row in values:
-        place = (path, unit, number)
-        if type(row) is not dict:
-            raise ValueError(f"{where(place)}: a JSON object is needed, got {reading.shown(row)}")
-        yield place, row
+class NoBooleans(dict[str, Any]):
+    """A JSON object in whose text no boolean stands: its lists need no look at every entry."""
+
+
+def _object(row: Any, place: Place, *, has_booleans: bool) -> Row:
+    if type(row) is not dict:
+        raise ValueError(f"{where(place)}: a JSON object is needed, got {reading.shown(row)}")
+    return row if has_booleans else NoBooleans(row)
+
+
+def _may_hold_booleans(text: str) -> bool:
+    return "true" in text or "false" in text
 
 
 def _texts(path: Path, unit: str) -> Iterator[tuple[Place, Row]]:
@@ -87,7 +102,7 @@ def _texts(path: Path, unit: str) -> Iterator[tuple[Place, Row]]:
 
 def _csv_rows(path: Path) -> Iterator[tuple[Place, Row]]:
     """Rows of a CSV file with a header; every row has as many fields as the header."""
-    lines = (line for _, line in reading.lines_of(path, newline=""))
+    lines = (line for _, line in reading.lines_of(path, newline="\n"))
     numbered = _csv_records(csv.reader(lines, strict=True), path)
     _, header = next(numbered, (0, []))
     if twice := [name for name in header if header.count(name) > 1]:
@@ -113,12 +128,8 @@ def _csv_records(reader: Any, path: Path) -> Iterator[tuple[int, list[str]]]:
                     first = reader.line_num + 1
                 ended = len(found) < BATCH
             except csv.Error as error:
-                why = {
-                    "unexpected end of data": "a quote is opened and never closed",
-                    "',' expected after '\"'": "a quote is closed inside a text; inside a quoted "
-                    'text a quote is written twice: ""',
-                }.get(str(error), str(error))
-                raise ValueError(f"{path}, line {first}: {why}") from None
+                begins = (why for start, why in WRONG_CSV.items() if str(error).startswith(start))
+                raise ValueError(f"{path}, line {first}: {next(begins, str(error))}") from None
         yield from ((number, values) for number, values in found if values)
 
 

@@ -74,23 +74,23 @@ def _read(rows: Rows, fields: Fields, encoder: Encoder, name: str) -> Columns:
     """All rows as token ids, a chunk at a time."""
     columns, kind = Columns(), None
     with _progress(name) as advance:
-        while chunk := list(itertools.islice(rows, CHUNK)):
-            items = []
-            for place, row in chunk:
+        for first in rows:
+            places, items = [], []
+            for place, row in itertools.chain([first], itertools.islice(rows, CHUNK - 1)):
                 try:
-                    if kind is None:
-                        kind = kind_of(row, fields, encoder)
+                    kind = kind or kind_of(row, fields, encoder)
                     items.append(kind.pick(row))
                 except ValueError as error:
                     raise ValueError(f"{where(place)}: {error}") from None
+                places.append(place)  # and not the row: its lists are packed by now
             assert kind is not None
             try:
                 columns.add(*kind.made(items))
             except BadDocument as error:
-                raise ValueError(f"{where(chunk[error.number][0])}: {error}") from None
+                raise ValueError(f"{where(places[error.number])}: {error}") from None
             except ValueError as error:
                 raise ValueError(f"{name}: {error}") from None
-            advance(len(chunk))
+            advance(len(items))
     if kind is None:
         raise ValueError(f"{name}: no documents in it")
     return columns

@@ -6,6 +6,7 @@ Words
     span   a text, and where in it the answers begin and end, in characters
 """
 
+from array import array
 from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from batchlab.data._columns import Packed
 from batchlab.data._corpus import embedded
 
 __all__ = ["Encoder", "Span", "tokenizer_from"]
@@ -55,17 +57,16 @@ class Encoder:
             return 0
         return int(self.used.get_vocab_size()) if _is_bare(self.used) else len(self.used)
 
-    def texts(self, texts: list[str], *, special: bool = True) -> list[list[int]]:
+    def texts(self, texts: list[str], *, special: bool = True) -> list[Packed]:
         """Token ids of each text; `special` tokens of the tokenizer's own around it, or none."""
         if _is_bare(self._tokenizer):
-            return [
-                one.ids for one in self._tokenizer.encode_batch(texts, add_special_tokens=special)
-            ]
-        return list(self._called(texts, special)["input_ids"])
+            found = self._tokenizer.encode_batch(texts, add_special_tokens=special)
+            return [array("i", one.ids) for one in found]
+        return [array("i", ids) for ids in self._called(texts, special)["input_ids"]]
 
     def spans(
         self, spans: Sequence[Span], *, special: bool
-    ) -> tuple[list[list[int]], list[np.ndarray]]:
+    ) -> tuple[list[Packed], list[np.ndarray]]:
         """Token ids of each text, and whether each token holds any of an answer."""
         texts = [text for text, _ in spans]
         if _is_bare(self._tokenizer):
@@ -81,7 +82,8 @@ class Encoder:
                 ) from None
             ids, offsets = made["input_ids"], made["offset_mapping"]
         answers = [answers for _, answers in spans]
-        return ids, [_inside(at, one) for at, one in zip(offsets, answers, strict=True)]
+        trained = [_inside(at, one) for at, one in zip(offsets, answers, strict=True)]
+        return [array("i", one) for one in ids], trained
 
     def rendered(self, messages: list[Any], tools: Any = None, *, reply: bool = False) -> str:
         """A conversation as its chat template writes it; `reply` opens the assistant's turn."""

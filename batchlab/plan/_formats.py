@@ -1,0 +1,229 @@
+"""What the settings of each trainer mean: rows, accumulation, length and how devices are split.
+
+    Settings, what was asked  ->  Launch
+
+One function a tool, after the source of the version that its line names. The same word means
+different things in different tools, so that a reader knows the tool before it reads a number.
+
+Words
+    signs    names that together only this tool's configs have
+    beside   settings of a launcher that come in a file of their own: accelerate, DeepSpeed
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from batchlab.plan._plan import data_parallel_degree
+from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
+
+__all__ = ["FORMATS", "HF", "Format", "training_arguments"]
+
+Read = Callable[[Settings, Asked, tuple[Settings, ...]], Launch]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One kind of config: how it is recognised, which words of a batch it owns, how it is read."""
+
+    name: str
+    signs: tuple[tuple[str, ...], ...]
+    words: frozenset[str]
+    read: Read
+    covers: tuple[str, ...] = field(default=())  # formats whose signs it has as well
+
+
+def training_arguments(
+    given: Settings, asked: Asked, beside: tuple[Settings, ...], *, rows: int = 8, steps: int = 1
+) -> Launch:
+    """transformers 5.23 `TrainingArguments`; `rows` and `steps` are defaults of 8 and 1."""
+    micro, whole = "train_micro_batch_size_per_gpu", "train_batch_size"
+    steps_of = "gradient_accumulation_steps"
+    per_device = "per_device_train_batch_size"
+    rows = _filled(given, per_device, beside, (micro, f"deepspeed_config.{micro}"), rows)
+    accumulation = _filled(
+        given, steps_of, beside, (steps_of, f"deepspeed_config.{steps_of}"), steps
+    )
+    world = _world((given, *beside), asked)
+    degrees = _degrees((given, *beside))
+    lengths = ("max_length", "max_seq_length", "model_max_length", "cutoff_len")
+    length = given.agreed("length", asked.length, *lengths)
+    launch = Settings.split(world, degrees, rows, accumulation, length, "TrainingArguments")
+    for one in beside:
+        if not one.is_open(whole):
+            _check_product(one.count(whole), launch)
+    return launch
+
+
+def _filled(
+    given: Settings, name: str, beside: tuple[Settings, ...], names: tuple[str, ...], default: int
+) -> int:
+    """A number of the script; one that a launcher's file sets as well must be the same."""
+    there = [(n, one.count(n)) for one in beside for n in names if not one.is_open(n)]
+    if not given.has(name):
+        return there[0][1] if there else default
+    value = given.count(name)
+    for other, number in there:
+        if number != value:
+            raise ValueError(f"{name} is {value:,}, and {other} beside it is {number:,}")
+    return value
+
+
+def _world(configs: tuple[Settings, ...], asked: Asked) -> int:
+    """Processes of the whole run, which accelerate's file may know."""
+    names = ("world_size", "n_gpu", "num_processes")
+    found = {name: one.get(name) for one in reversed(configs) for name in names if one.has(name)}
+    return Settings(found).agreed("devices", asked.devices, *names)
+
+
+DEGREES = {  # where configs say over how many devices a replica is spread; factors of one degree
+    "tensor": (
+        ("tensor_parallel.autotp_size",),
+        ("parallelism_config.tp_size", "parallelism_config.parallelism_config_tp_size"),
+    ),
+    "pipeline": (),
+    "context": (
+        ("parallelism_config.cp_size", "parallelism_config.parallelism_config_cp_size"),
+        ("parallelism_config.sp_size", "parallelism_config.parallelism_config_sp_size"),
+    ),
+}
+
+
+def _degrees(configs: tuple[Settings, ...]) -> Degrees:
+    """Degrees of all files together; 1 where none says one."""
+    found = {"tensor": 1, "pipeline": 1, "context": 1}
+    for degree, factors in DEGREES.items():
+        for names in factors:
+            values = {one.count(name) for one in configs for name in names if one.has(name)}
+            if len(values) > 1:
+                raise ValueError(
+                    f"the configs contradict each other on {names[0]}: {sorted(values)}"
+                )
+            found[degree] *= max(values, default=1)
+    return Degrees(**found)
+
+
+def _trl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """TRL 1.16 SFT: rows are cut at 1,024 tokens unless `max_length` says otherwise."""
+    if "max_length" not in given.values and asked.length is None:
+        asked = replace(asked, length=1024)
+    launch = replace(training_arguments(given, asked, beside), source="TRL SFT")
+    return _packs(launch, given.is_on("packing"))
+
+
+def _unsloth(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """Unsloth 2026.10: other defaults, 4 rows and 2 micro-batches."""
+    launch = training_arguments(given, asked, beside, rows=4, steps=2)
+    return _packs(replace(launch, source="Unsloth"), given.is_on("packing"))
+
+
+def _llama_factory(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """LLaMA-Factory 0.9.5: TrainingArguments, with `cutoff_len` (2,048) for the length."""
+    if not given.has("cutoff_len") and asked.length is None:
+        asked = replace(asked, length=2048)
+    launch = replace(training_arguments(given, asked, beside), source="LLaMA-Factory")
+    return _packs(launch, given.is_on("packing", "neat_packing"))
+
+
+def _packs(launch: Launch, packed: bool) -> Launch:
+    return replace(launch, unit="packs") if packed else launch
+
+
+def _axolotl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """axolotl 0.19: `batch_size`, where given, is rows x accumulation of one GPU."""
+    rows = given.count("micro_batch_size")
+    if given.has("batch_size") and not given.has("gradient_accumulation_steps"):
+        accumulation = quotient(given.count("batch_size"), rows, "batch_size")
+    else:
+        accumulation = given.count("gradient_accumulation_steps", 1)
+    degrees = Degrees(
+        tensor=given.count("tensor_parallel_size", 1),
+        context=given.count("context_parallel_size", 1)
+        * given.count("sequence_parallel_degree", 1),
+    )
+    world = given.agreed("devices", asked.devices, "world_size", "num_processes")
+    length = given.agreed("length", asked.length, "sequence_len", default=512)
+    launch = Settings.split(world, degrees, rows, accumulation, length, "axolotl")
+    if not given.is_on("sample_packing"):
+        return launch
+    note = f"sample_packing: a micro-batch is one row of {rows:,} x {length:,} tokens"
+    return replace(launch, unit="packs", notes=(note,))
+
+
+def _deepspeed(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """DeepSpeed 0.19: train_batch_size = micro-batch x accumulation x replicas; two suffice."""
+    world = _world((given, *beside), asked)
+    degrees = _degrees((given, *beside))
+    replicas = data_parallel_degree(world, **vars(degrees))
+    names = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
+    total, rows, accumulation = (given.count(n) if given.has(n) else 0 for n in names)
+    if not total and not rows:
+        raise ValueError(
+            f"{names[0]} and {names[1]} are missing: without one the step is not known"
+        )
+    if rows and not accumulation:
+        accumulation = quotient(total, rows * replicas, names[0]) if total else 1
+    elif not rows:
+        accumulation = accumulation or 1
+        rows = quotient(total, accumulation * replicas, names[0])
+    length = given.agreed("length", asked.length, "max_length", "seq_length")
+    launch = Settings.split(world, degrees, rows, accumulation, length, "DeepSpeed")
+    if total:
+        _check_product(total, launch)
+    return launch
+
+
+def _check_product(total: int, launch: Launch) -> None:
+    plan = launch.plan
+    if total != plan.sequences_per_step:
+        of = "devices" if plan.data_parallel == launch.devices else "replicas"
+        raise ValueError(
+            f"train_batch_size {total:,} is not {plan.rows:,} (micro) x {plan.accumulation:,} "
+            f"(accumulation) x {plan.data_parallel:,} ({of}) = {plan.sequences_per_step:,}"
+        )
+
+
+def _accelerate(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    raise ValueError(
+        "an accelerate config says how many processes there are, and not what each of them sees: "
+        "give the arguments of the script as a second config"
+    )
+
+
+HF = frozenset({"per_device_train_batch_size", "gradient_accumulation_steps"})
+FORMATS = [
+    Format("training-arguments", (("per_device_train_batch_size",),), HF, training_arguments),
+    Format(
+        "trl",
+        (
+            ("packing_strategy",), ("padding_free",), ("completion_only_loss",),
+            ("assistant_only_loss",), ("dataset_text_field",),
+            ("packing", "per_device_train_batch_size"),
+        ),
+        HF,
+        _trl,
+        ("training-arguments",),
+    ),
+    Format("unsloth", (), HF, _unsloth),  # its names are those of TRL: only asked for by name
+    Format(
+        "llama-factory",
+        (("cutoff_len",), ("neat_packing",), ("stage", "finetuning_type"), ("stage", "template")),
+        HF,
+        _llama_factory,
+        ("training-arguments", "trl"),
+    ),
+    Format(
+        "axolotl",
+        (("base_model", "micro_batch_size"), ("sequence_len", "micro_batch_size")),
+        frozenset({"micro_batch_size", "gradient_accumulation_steps", "batch_size"}),
+        _axolotl,
+    ),
+    Format(
+        "deepspeed",
+        (("train_micro_batch_size_per_gpu",), ("train_batch_size",), ("zero_optimization",)),
+        frozenset(
+            {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"}
+        ),
+        _deepspeed,
+    ),
+    Format("accelerate", (("compute_environment", "distributed_type"),), frozenset(), _accelerate),
+]  # fmt: skip

@@ -1,0 +1,126 @@
+"""Trainers that generate before they train: they count completions, prompts or both.
+
+    Settings, what was asked  ->  Launch with its Rollout
+
+Words
+    completion   one answer that was generated for a prompt; a trajectory
+    rollout      what is generated at once, and then trained on in one or more optimizer steps
+"""
+
+from dataclasses import replace
+
+from batchlab.plan._formats import HF, Format, training_arguments
+from batchlab.plan._meshes import world_of
+from batchlab.plan._plan import data_parallel_degree
+from batchlab.plan._settings import Asked, Degrees, Launch, Rollout, Settings, quotient
+
+__all__ = ["ROLLOUTS"]
+
+
+def _grpo(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """TRL 1.16 GRPO: per_device_train_batch_size counts completions."""
+    asked = _with_length(given, asked, "max_prompt_length", "max_completion_length")
+    launch = training_arguments(given, asked, beside)
+    micro = launch.plan.rows * launch.plan.data_parallel
+    of_step, whole, group = "steps_per_generation", "generation_batch_size", "num_generations"
+    if given.has(of_step, whole):
+        raise ValueError(f"{of_step} and {whole} exclude each other: give one of them")
+    if given.has(whole):
+        generated = given.count(whole)
+        quotient(generated, micro, whole)
+    else:
+        generated = micro * given.count(of_step, launch.plan.accumulation)
+    each = given.count(group, 8)
+    prompts = quotient(generated, each, "the completions of a generation,")
+    rollout = Rollout(prompts, each, given.count("num_iterations", 1))
+    return replace(launch, source="TRL GRPO", unit="completions", rollout=rollout)
+
+
+def _with_length(given: Settings, asked: Asked, prompt: str, completion: str) -> Asked:
+    """The length of a prompt and its completion together, where a config has both."""
+    if asked.length is not None or not given.has(prompt, completion):
+        return asked
+    return replace(asked, length=given.count(prompt) + given.count(completion))
+
+
+ACTOR = "actor_rollout_ref.actor"
+
+
+def _verl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """verl 0.9: sizes count prompts, except that of a micro-batch, which counts completions."""
+    mini = f"{ACTOR}.ppo_mini_batch_size"
+    prompts, of_step = given.count("data.train_batch_size"), given.count(mini)
+    quotient(prompts, of_step, "data.train_batch_size")
+    each = given.count("actor_rollout_ref.rollout.n", 1)
+    kinds = ("tensor_model", "pipeline_model", "context")
+    tensor, pipeline, context = (
+        given.count(f"{ACTOR}.megatron.{k}_parallel_size", 1) for k in kinds
+    )
+    ulysses = given.count(f"{ACTOR}.ulysses_sequence_parallel_size", 1)
+    degrees = Degrees(tensor, pipeline, context * ulysses)
+    world = world_of(given, asked, ("trainer.n_gpus_per_node", "trainer.nnodes"))
+    replicas = data_parallel_degree(world, **vars(degrees))
+    share = quotient(of_step * each, replicas, "ppo_mini_batch_size x n,")
+    asked = _with_length(given, asked, "data.max_prompt_length", "data.max_response_length")
+    length = given.agreed("length", asked.length)
+    if given.is_on(f"{ACTOR}.use_dynamic_bsz"):
+        budget = given.count(f"{ACTOR}.ppo_max_token_len_per_gpu") * ulysses
+        least = -(-share * length // budget)
+        raise ValueError(
+            f"use_dynamic_bsz: micro-batches are cut by {budget:,} tokens and not by rows. An "
+            f"update sees {of_step * each:,} completions, {share:,} on each of {replicas:,} "
+            f"replicas; of {length:,} tokens each, that takes at least {least:,} micro-batches"
+        )
+    rows = given.count(f"{ACTOR}.ppo_micro_batch_size_per_gpu")
+    accumulation = quotient(share, rows, "the completions of a replica,")
+    rollout = Rollout(prompts, each, given.count(f"{ACTOR}.ppo_epochs", 1))
+    launch = Settings.split(world, degrees, rows, accumulation, length, "verl")
+    return replace(launch, unit="completions", rollout=rollout)
+
+
+def _openrlhf(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """OpenRLHF 0.11, whose names have sections, and before 0.10.2, where they had none."""
+
+    def named(new: str, old: str) -> str:
+        return new if given.has(new) else old
+
+    if given.is_on("train.dynamic_batch_enable", "use_dynamic_batch"):
+        raise ValueError("dynamic batches are cut by tokens and not by rows: no plan says them")
+    whole = named("train.batch_size", "train_batch_size")
+    prompts = given.count(named("rollout.batch_size", "rollout_batch_size"), 1024)
+    each = given.count(named("rollout.n_samples_per_prompt", "n_samples_per_prompt"), 1)
+    rows = given.count(named("train.micro_batch_size", "micro_train_batch_size"), 1)
+    degrees = Degrees(
+        tensor=given.count(named("ds.tensor_parallel_size", "ds_tensor_parallel_size"), 1),
+        context=given.count(named("ds.ring_attn_size", "ring_attn_size"), 1),
+    )
+    devices = named("actor.num_gpus_per_node", "actor_num_gpus_per_node")
+    world = world_of(given, asked, (devices, named("actor.num_nodes", "actor_num_nodes")))
+    replicas = data_parallel_degree(world, **vars(degrees))
+    accumulation = quotient(given.count(whole, 128), rows * replicas, whole)
+    asked = _with_length(given, asked, "prompt_max_len", "generate_max_len")
+    length = given.agreed("length", asked.length, "data.max_len")
+    passes = given.count(named("train.max_epochs", "max_epochs"), 1)
+    launch = Settings.split(world, degrees, rows, accumulation, length, "OpenRLHF")
+    return replace(launch, unit="completions", rollout=Rollout(prompts, each, passes))
+
+
+ROLLOUTS = [
+    Format(
+        "grpo",
+        tuple((sign,) for sign in (
+            "num_generations", "steps_per_generation", "generation_batch_size",
+        )),
+        HF,
+        _grpo,
+        ("training-arguments", "trl"),
+    ),
+    Format("verl", ((f"{ACTOR}.ppo_mini_batch_size",),), frozenset(), _verl),
+    Format(
+        "openrlhf",
+        (("train.batch_size", "rollout.batch_size"), ("train_batch_size", "rollout_batch_size")),
+        frozenset({"train_batch_size", "rollout_batch_size", "micro_train_batch_size"}),
+        _openrlhf,
+        ("deepspeed",),
+    ),
+]  # fmt: skip
