@@ -200,7 +200,8 @@ def setup(lesson: str, repository: str | None = None) -> str:
 def _bytes(book: Any) -> bytes:
     import nbformat
 
-    return (nbformat.writes(book).rstrip("\n") + "\n").encode()
+    text: str = nbformat.writes(book)
+    return (text.rstrip("\n") + "\n").encode()
 
 
 def _worked_on(path: Path) -> bool:
@@ -222,7 +223,7 @@ def _release(root: Path, course: Path) -> None:
     """Let nbgrader make the student copies of `course` with the configuration of `root`."""
     from nbgrader.apps import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
-    from traitlets.config import PyFileConfigLoader
+    from traitlets.config.loader import PyFileConfigLoader
 
     config = PyFileConfigLoader("nbgrader_config.py", path=os.fspath(root.resolve())).load_config()
     config.CourseDirectory.root = os.fspath(course)

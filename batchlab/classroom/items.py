@@ -95,8 +95,8 @@ def law(
 
     >>> law("no document is lost", len([1, 2]) == 2)
     """
-    if (plain.is_tensor(holds) or type(holds) is np.ndarray) and holds.shape == ():  # type: ignore[union-attr, attr-defined]
-        holds = holds.item()  # type: ignore[union-attr, attr-defined]
+    if (plain.is_tensor(holds) or type(holds) is np.ndarray) and holds.shape == ():  # type: ignore[attr-defined]
+        holds = holds.item()  # type: ignore[attr-defined]
     if type(holds) not in (bool, np.bool_):
         raise TypeError(f"law {name!r}: a truth value is needed, not {shown(holds)}")
     if not holds:

@@ -155,7 +155,8 @@ def _isclose(a: np.ndarray, b: np.ndarray, rel: float, abs: float) -> np.ndarray
     if b.dtype.kind in "biu" and rel == REL and abs == 0.0:
         if a.dtype.kind == "f":  # Python compares a float and a whole number by their values
             return np.asarray(a.astype(object) == b.astype(object), dtype=bool)
-        return np.equal(a, b)
+        same: np.ndarray = np.equal(a, b)
+        return same
     close: np.ndarray = np.isclose(
         a.astype(float), b.astype(float), rtol=rel, atol=abs, equal_nan=True
     )

@@ -72,7 +72,7 @@ def main(words: Sequence[str] | None = None) -> int:
     args = parser().parse_args(words)
     try:
         options.check(args)
-        answer = _verb(VERBS[args.verb]).run(args)
+        answer: Answer = _verb(VERBS[args.verb]).run(args)
         _show(answer, args)
         sys.stdout.flush()
         return answer.code

@@ -35,7 +35,7 @@ class Living(TorchDispatchMode):
 
     def __init__(self, vocabulary: int, *, forward: str, backward: str, block: int = 1) -> None:
         """`block` bytes is what the allocator rounds a storage up to: 512 on CUDA."""
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.alive = dict.fromkeys(KINDS, 0)
         self.peaks: dict[str, dict[str, int]] = {}
         self.phase = ""

@@ -116,7 +116,8 @@ def _nested(found: Mapping[Any, Any], name: str) -> dict[str, Any]:
     for key in found:
         if not isinstance(key, str):
             raise ValueError(f"{name}: a setting is a word, got {reading.shown(key)}")
-    return _section(found, name, {}, 0)
+    section: dict[str, Any] = _section(found, name, {}, 0)
+    return section
 
 
 def _section(found: Mapping[Any, Any], name: str, made: dict[int, Any], depth: int) -> Any:

@@ -4,6 +4,7 @@ lengths  ->  Figure
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -78,7 +79,7 @@ def _told_wastes(wastes: Mapping[int, float]) -> str:
     )
 
 
-def _by_name(measured: Mapping | None) -> Mapping[str, Mapping[int, float]]:
+def _by_name(measured: Mapping[Any, Any] | None) -> Mapping[str, Mapping[int, float]]:
     if not measured:
         return {}
     if any(isinstance(points, Mapping) for points in measured.values()):

@@ -11,6 +11,7 @@ Words
     share  noise of a gradient over the length of the gradient of all
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -43,12 +44,12 @@ def _textbook(gradients: Any, rows: int) -> float:
 def _by_moments(gradients: Any, rows: int) -> float:
     pulls = np.asarray(gradients, dtype=float)
     squared = (pulls**2).sum(axis=1).mean() - (pulls.mean(axis=0) ** 2).sum()
-    return max(0.0, float(squared)) ** 0.5 / rows**0.5
+    return math.sqrt(max(0.0, float(squared)) / rows)
 
 
 def _by_parameter(gradients: Any, rows: int) -> float:
     columns = zip(*np.asarray(gradients, dtype=float).tolist(), strict=True)
-    return float(sum(np.var(column) for column in columns) / rows) ** 0.5
+    return math.sqrt(sum(np.var(column) for column in columns) / rows)
 
 
 def _around_the_median(gradients: Any, rows: int) -> float:
@@ -58,7 +59,7 @@ def _around_the_median(gradients: Any, rows: int) -> float:
 
 def _without_replacement(gradients: Any, rows: int) -> float:
     count = len(gradients)
-    return _textbook(gradients, rows) * max(0.0, (count - rows) / (count - 1)) ** 0.5
+    return _textbook(gradients, rows) * math.sqrt(max(0.0, (count - rows) / (count - 1)))
 
 
 RIGHT: dict[str, tuple[Noise, ...]] = {"noise": (_textbook, _by_moments, _by_parameter)}

@@ -210,7 +210,8 @@ def _lay_out(given: Sequence[Sequence[int]], row_length: int) -> dict[str, list[
 
 def _may_look(position_ids: Sequence[int]) -> np.ndarray:
     segment = np.cumsum(np.asarray(position_ids) == 0)
-    return np.equal.outer(segment, segment) & np.tri(len(segment), dtype=bool)
+    looks: np.ndarray = np.equal.outer(segment, segment) & np.tri(len(segment), dtype=bool)
+    return looks
 
 
 def _collate(given: Sequence[Any], row_length: int, pad: int) -> Any:

@@ -35,7 +35,8 @@ _kept: dict[str, Any] = {}
 
 def documents() -> np.ndarray:
     """Lengths of the documents that are trained: the batches of `curve` name their places."""
-    return _corpus()["lengths"]
+    lengths: np.ndarray = _corpus()["lengths"]
+    return lengths
 
 
 def order(name: str, seed: int) -> list[list[int]]:

@@ -78,7 +78,7 @@ def _means_divided_by(
 
 def recipe(
     name: str, windows: Sequence[Sequence[int]], *, max_norm: float = math.inf
-) -> dict[str, list]:
+) -> dict[str, list[Any]]:
     """Weights and losses after each window by one recipe: "right", or a name of MISTAKES.
 
     The right one has no loop: PyTorch's own mean over the targets of the whole window. `losses`
