@@ -12,6 +12,7 @@ import re
 import sys
 import sysconfig
 import traceback
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -125,12 +126,13 @@ def refuse_blank(error: BaseException, answer: Any, asked: str, try_this: Hints 
     """
     if not isinstance(error, NotImplementedError) or error.args:
         return
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    name = frames[-1].f_code.co_name if frames else ""
-    own = name in {"", getattr(answer, "__name__", name), "<lambda>", "__call__"}
+    where = "the cell above"
+    if frames := _own_frames(error):
+        name = frames[-1][0].f_code.co_name
+        if name.isidentifier() and name != getattr(answer, "__name__", name):
+            where = name
     hint = try_this if isinstance(try_this, str) else ""  # a blank uses up no hint
-    got = f"{'the cell above' if own else name} still has its blank"
-    refuse(asked, got, "", hint or "write it and run it")
+    refuse(asked, f"{where} still has its blank", "", hint or "write it and run it")
 
 
 @contextmanager
@@ -145,16 +147,22 @@ def complaint(error: BaseException) -> str:
     """Type and message of an exception, and the line of the learner's own code that raised it."""
     message = "exit() ends the notebook" if type(error) is SystemExit else worded(error)[:160]
     said = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    own = [
-        (frame.f_code.co_filename, number, frame.f_globals)
+    own = _own_frames(error)
+    if not own:
+        return said
+    frame, number = own[-1]
+    line = linecache.getline(frame.f_code.co_filename, number, frame.f_globals)
+    line = " ".join(line.split())
+    return f"{said}, in line {number}: {line[:100]}" if line else f"{said}, in line {number}"
+
+
+def _own_frames(error: BaseException) -> list[tuple[types.FrameType, int]]:
+    """Where the error went through code of the notebook, outermost first, with line numbers."""
+    return [
+        (frame, number)
         for frame, number in traceback.walk_tb(error.__traceback__)
         if not frame.f_code.co_filename.startswith(LIBRARIES)
     ]
-    if not own:
-        return said
-    name, number, names = own[-1]
-    line = " ".join(linecache.getline(name, number, names).split())
-    return f"{said}, in line {number}: {line[:100]}" if line else f"{said}, in line {number}"
 
 
 def _tried(
