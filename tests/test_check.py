@@ -84,6 +84,13 @@ def test_another_order_of_summation_is_right_and_a_count_is_exact():
     check.equal(16.4, 16, asked="GiB, to 5 %", rel=0.05)
 
 
+def test_a_count_that_was_rounded_is_told_so_unless_its_mistake_is_known():
+    said = refusal(check.equal, 9.9999999, 10, asked="slots")
+    assert "likely  rounding: count in whole numbers" in said
+    known = refusal(check.equal, 1000001, 1000000, asked="slots", mistakes={1000001: "one more"})
+    assert "likely  one more" in known
+
+
 def test_a_close_miss_is_shown_with_enough_digits():
     assert "0.3000001, right is 0.3" in refusal(
         check.equal, 0.3000001, 0.3, asked="share", rel=1e-9
@@ -242,6 +249,18 @@ def test_a_wrong_array_names_the_first_place_and_the_thought():
 )
 def test_shape_type_and_gaps_are_named(got, options, said):
     assert said in refusal(check.array, got, [0, 3, 8], asked="ends", **options)
+
+
+def test_of_several_values_the_wrong_ones_are_counted_and_short_rows_are_shown_whole():
+    assert "(1 of 2 differ)" in refusal(check.array, [0, 4], [0, 3], asked="ends")
+    assert "differ" not in refusal(check.array, [4], [3], asked="ends")
+    twelve, thirteen = list(range(12)), list(range(13))
+    assert "10, 11], right is [0, 1" in refusal(check.array, twelve, twelve[:-1], asked="ends")
+    assert "right is [0, 1, 2" in refusal(check.array, [True], twelve, asked="ends")
+    assert ": [0, 1, 2" in (said := refusal(check.array, thirteen, [0.5], asked="ends"))
+    assert "10, 11, ...], right is [0.5]" in said
+    said = refusal(check.array, [1], thirteen, asked="ends")
+    assert "got     shape (1,), right is (13,)" in said.splitlines()
 
 
 def test_whole_numbers_in_arrays_are_exact_and_floats_have_a_tolerance():

@@ -21,7 +21,7 @@ from typing import Any
 
 import batchlab
 from batchlab.classroom import plain
-from batchlab.classroom.copies import Change, changed, copied, is_stream
+from batchlab.classroom.copies import IN_PLACE, Change, changed, copied, is_stream
 from batchlab.classroom.showing import shown, worded
 from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 
@@ -61,9 +61,11 @@ def call(
     if error is not None:
         refuse(asked, complaint(error), plain.usual_reason(error), try_this)
     if result is None and not none:
+        if change is not None and change.thought == IN_PLACE:
+            refuse(asked, f"nothing (None), and {change}", f"{IN_PLACE} and returns None", try_this)
         refuse(asked, "nothing (None)", "the function ends without `return`", try_this)
     if change is not None:
-        refuse(asked, f"{change.where} {change.what}", change.thought, try_this or "work on a copy")
+        refuse(asked, str(change), change.thought, try_this or "work on a copy")
     return result
 
 
@@ -88,7 +90,7 @@ def raises(
     """
     result, error, change = _tried(answer, arguments, {}, asked, try_this)
     if change is not None:
-        refuse(asked, f"{change.where} {change.what}", change.thought, try_this or "work on a copy")
+        refuse(asked, str(change), change.thought, try_this or "work on a copy")
     if error is None:
         got = f"{shown(result)}; a {kind.__name__} is needed"
         refuse(asked, got, likely or "refuse, never round", try_this)
@@ -116,7 +118,7 @@ def unchanged(*inputs: object, asked: str, try_this: Hints = "work on a copy") -
     yield
     for old, value in zip(before, watched, strict=True):
         if change := changed(old, value, where="the input"):
-            refuse(asked, f"{change.where} {change.what}", change.thought, try_this)
+            refuse(asked, str(change), change.thought, try_this)
 
 
 def refuse_blank(error: BaseException, answer: Any, asked: str, try_this: Hints = "") -> None:
