@@ -288,7 +288,10 @@ def test_who_refuses_leaves_the_input_alone_too():
         raise ValueError("no rows")
 
     rows = [1]
-    assert "changed from list [1]" in refusal(check.raises, spoiled, rows, asked="x")
+    said = refusal(check.raises, spoiled, rows, asked="x")
+    assert "changed from list [1]" in said and "try     work on a copy" in said
+    said = refusal(check.raises, spoiled, rows, asked="x", try_this="take a slice")
+    assert "try     take a slice" in said
     assert rows == [1]
 
 

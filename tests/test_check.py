@@ -333,6 +333,13 @@ def test_sets_and_dictionaries_are_compared_as_values():
     assert "3 at [(1, 2)], right is 4" in said
 
 
+def test_what_a_dictionary_lacks_and_what_a_text_says_is_named():
+    said = refusal(check.same, {"rows": 8, "x": 1}, {"rows": 8, "length": 4}, asked="plan")
+    assert "got     keys missing: 'length'; too often: 'x'" in said
+    assert "str 'a', right is str 'b'" in refusal(check.same, "a", "b", asked="word")
+    assert "got     3, right is 4" in refusal(check.same, 3, 4, asked="rows")
+
+
 def test_items_may_be_float32_but_not_another_number():
     check.same([np.float32(0.1), [0.2]], [0.1, [0.2 * (1 + 1e-7)]], asked="shares")
     assert "right is 0.1" in refusal(check.same, [0.1002], [0.1], asked="shares")
