@@ -1,5 +1,6 @@
 """A learner's function is called on copies; whatever it does ends in a result or in four lines."""
 
+import dataclasses
 import random
 import warnings
 
@@ -168,6 +169,16 @@ def test_the_function_works_on_copies_so_a_wrong_try_spoils_nothing():
         (list(range(20)), lambda x: x.__setitem__(9, 0), "the input[9] changed from 9 to 0"),
         (np.arange(30.0), lambda x: x.__isub__(1), "the input[0] changed from 0 to -1"),
         (np.array([1.0, np.nan]), lambda x: x.fill(0), "changed from ndarray array([ 1., nan])"),
+        (
+            [1, [2]],
+            lambda x: x.__setitem__(1, None),
+            "the input[1] changed from list [2] to nothing",
+        ),
+        (
+            [1, 2],
+            lambda x: x.__setitem__(1, 2.0),
+            "the input changed from list [1, 2] to list [1, 2.",
+        ),
         ({1, 2}, lambda x: x.discard(1), "changed from set {1, 2} to set {2}"),
         (([1], 2), lambda x: x[0].pop(), "the input[0] changed from list [1] to list []"),
     ],
@@ -178,9 +189,28 @@ def test_a_change_is_named_by_its_place(given, spoil, said):
     assert check.call(lambda x: repr(x), given, asked="x"), "reading is no change"
 
 
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    rows: list
+    name: str = "plan"
+
+
+def test_the_fields_of_a_dataclass_are_guarded():
+    plan = Plan([1, 2])
+    said = lines(lambda p: p.rows.append(3) or 1, plan, asked="x")
+    assert said["got"] == "the input.rows changed from list [1, 2] to list [1, 2, 3]"
+    assert plan == Plan([1, 2])
+
+
 def test_an_option_is_guarded_like_an_argument():
     said = lines(lambda *, rows: rows.pop(), rows=[1, 2], asked="x")
     assert said["got"] == "rows changed from list [1, 2] to list [1]"
+
+
+def test_who_sorts_in_place_and_returns_nothing_is_told_both():
+    said = lines(lambda x: x.sort(), [3, 1], asked="in order")
+    assert said["got"] == "nothing (None), and the input changed from list [3, 1] to list [1, 3]"
+    assert said["likely"].endswith("works in place and returns None")
 
 
 def test_two_arguments_that_share_a_list_still_share_it():
@@ -193,6 +223,7 @@ def test_drawing_from_a_random_generator_is_what_it_is_handed_over_for():
     for one in generators:
         first, again = (check.call(lambda g: g.random(), one, asked="a draw") for _ in range(2))
         assert first == again, "each call draws from a copy"
+        assert check.call(lambda *, g: g.random(), g=one, asked="a draw") == first
 
 
 def test_a_stream_is_handed_over_as_a_stream_of_copies():
@@ -228,6 +259,10 @@ def steps(slots):
 def test_a_refusal_is_asked_for_and_must_show_the_value():
     check.raises(steps, 1001, asked="1001 slots", contains=(1001, 8))
     assert "without '99'" in refusal(check.raises, steps, 1001, asked="1001", contains="99")
+    said = refusal(check.raises, steps, 1001, asked="1001", contains=99, likely="the neighbour")
+    assert "likely  the neighbour" in said
+    said = refusal(check.raises, steps, 1001, asked="1001", contains=99)
+    assert "likely  whoever reads the message must see the value" in said
     assert "refuse, never round" in refusal(check.raises, lambda s: s // 8, 1001, asked="1001")
     assert "a KeyError is needed" in refusal(check.raises, steps, 9, asked="9", kind=KeyError)
     assert "still has its blank" in refusal(check.raises, blank, 9, asked="9", kind=RuntimeError)
@@ -253,7 +288,10 @@ def test_who_refuses_leaves_the_input_alone_too():
         raise ValueError("no rows")
 
     rows = [1]
-    assert "changed from list [1]" in refusal(check.raises, spoiled, rows, asked="x")
+    said = refusal(check.raises, spoiled, rows, asked="x")
+    assert "changed from list [1]" in said and "try     work on a copy" in said
+    said = refusal(check.raises, spoiled, rows, asked="x", try_this="take a slice")
+    assert "try     take a slice" in said
     assert rows == [1]
 
 

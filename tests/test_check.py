@@ -84,6 +84,13 @@ def test_another_order_of_summation_is_right_and_a_count_is_exact():
     check.equal(16.4, 16, asked="GiB, to 5 %", rel=0.05)
 
 
+def test_a_count_that_was_rounded_is_told_so_unless_its_mistake_is_known():
+    said = refusal(check.equal, 9.9999999, 10, asked="slots")
+    assert "likely  rounding: count in whole numbers" in said
+    known = refusal(check.equal, 1000001, 1000000, asked="slots", mistakes={1000001: "one more"})
+    assert "likely  one more" in known
+
+
 def test_a_close_miss_is_shown_with_enough_digits():
     assert "0.3000001, right is 0.3" in refusal(
         check.equal, 0.3000001, 0.3, asked="share", rel=1e-9
@@ -244,6 +251,18 @@ def test_shape_type_and_gaps_are_named(got, options, said):
     assert said in refusal(check.array, got, [0, 3, 8], asked="ends", **options)
 
 
+def test_of_several_values_the_wrong_ones_are_counted_and_short_rows_are_shown_whole():
+    assert "(1 of 2 differ)" in refusal(check.array, [0, 4], [0, 3], asked="ends")
+    assert "differ" not in refusal(check.array, [4], [3], asked="ends")
+    twelve, thirteen = list(range(12)), list(range(13))
+    assert "10, 11], right is [0, 1" in refusal(check.array, twelve, twelve[:-1], asked="ends")
+    assert "right is [0, 1, 2" in refusal(check.array, [True], twelve, asked="ends")
+    assert ": [0, 1, 2" in (said := refusal(check.array, thirteen, [0.5], asked="ends"))
+    assert "10, 11, ...], right is [0.5]" in said
+    said = refusal(check.array, [1], thirteen, asked="ends")
+    assert "got     shape (1,), right is (13,)" in said.splitlines()
+
+
 def test_whole_numbers_in_arrays_are_exact_and_floats_have_a_tolerance():
     check.array([0.1 + 0.2], [0.3], asked="sum")
     check.array(np.float32([0.1, 0.2]), [0.1, 0.2], asked="shares")
@@ -312,6 +331,13 @@ def test_sets_and_dictionaries_are_compared_as_values():
     check.same({(1, 2): 3, "b": {(4,): 5}}, {(1, 2): 3, "b": {(4,): 5}}, asked="counts")
     said = refusal(check.same, {(1, 2): 3}, {(1, 2): 4}, asked="counts")
     assert "3 at [(1, 2)], right is 4" in said
+
+
+def test_what_a_dictionary_lacks_and_what_a_text_says_is_named():
+    said = refusal(check.same, {"rows": 8, "x": 1}, {"rows": 8, "length": 4}, asked="plan")
+    assert "got     keys missing: 'length'; too often: 'x'" in said
+    assert "str 'a', right is str 'b'" in refusal(check.same, "a", "b", asked="word")
+    assert "got     3, right is 4" in refusal(check.same, 3, 4, asked="rows")
 
 
 def test_items_may_be_float32_but_not_another_number():

@@ -12,6 +12,7 @@ import re
 import sys
 import sysconfig
 import traceback
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from typing import Any
 
 import batchlab
 from batchlab.classroom import plain
-from batchlab.classroom.copies import Change, changed, copied, is_stream
+from batchlab.classroom.copies import IN_PLACE, Change, changed, copied, is_stream
 from batchlab.classroom.showing import shown, worded
 from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 
@@ -60,9 +61,11 @@ def call(
     if error is not None:
         refuse(asked, complaint(error), plain.usual_reason(error), try_this)
     if result is None and not none:
+        if change is not None and change.thought == IN_PLACE:
+            refuse(asked, f"nothing (None), and {change}", f"{IN_PLACE} and returns None", try_this)
         refuse(asked, "nothing (None)", "the function ends without `return`", try_this)
     if change is not None:
-        refuse(asked, f"{change.where} {change.what}", change.thought, try_this or "work on a copy")
+        refuse(asked, str(change), change.thought, try_this or "work on a copy")
     return result
 
 
@@ -87,7 +90,7 @@ def raises(
     """
     result, error, change = _tried(answer, arguments, {}, asked, try_this)
     if change is not None:
-        refuse(asked, f"{change.where} {change.what}", change.thought, try_this or "work on a copy")
+        refuse(asked, str(change), change.thought, try_this or "work on a copy")
     if error is None:
         got = f"{shown(result)}; a {kind.__name__} is needed"
         refuse(asked, got, likely or "refuse, never round", try_this)
@@ -115,7 +118,7 @@ def unchanged(*inputs: object, asked: str, try_this: Hints = "work on a copy") -
     yield
     for old, value in zip(before, watched, strict=True):
         if change := changed(old, value, where="the input"):
-            refuse(asked, f"{change.where} {change.what}", change.thought, try_this)
+            refuse(asked, str(change), change.thought, try_this)
 
 
 def refuse_blank(error: BaseException, answer: Any, asked: str, try_this: Hints = "") -> None:
@@ -125,12 +128,13 @@ def refuse_blank(error: BaseException, answer: Any, asked: str, try_this: Hints 
     """
     if not isinstance(error, NotImplementedError) or error.args:
         return
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    name = frames[-1].f_code.co_name if frames else ""
-    own = name in {"", getattr(answer, "__name__", name), "<lambda>", "__call__"}
+    where = "the cell above"
+    if frames := _own_frames(error):
+        name = frames[-1][0].f_code.co_name
+        if name.isidentifier() and name != getattr(answer, "__name__", name):
+            where = name
     hint = try_this if isinstance(try_this, str) else ""  # a blank uses up no hint
-    got = f"{'the cell above' if own else name} still has its blank"
-    refuse(asked, got, "", hint or "write it and run it")
+    refuse(asked, f"{where} still has its blank", "", hint or "write it and run it")
 
 
 @contextmanager
@@ -145,16 +149,22 @@ def complaint(error: BaseException) -> str:
     """Type and message of an exception, and the line of the learner's own code that raised it."""
     message = "exit() ends the notebook" if type(error) is SystemExit else worded(error)[:160]
     said = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    own = [
-        (frame.f_code.co_filename, number, frame.f_globals)
+    own = _own_frames(error)
+    if not own:
+        return said
+    frame, number = own[-1]
+    line = linecache.getline(frame.f_code.co_filename, number, frame.f_globals)
+    line = " ".join(line.split())
+    return f"{said}, in line {number}: {line[:100]}" if line else f"{said}, in line {number}"
+
+
+def _own_frames(error: BaseException) -> list[tuple[types.FrameType, int]]:
+    """Where the error went through code of the notebook, outermost first, with line numbers."""
+    return [
+        (frame, number)
         for frame, number in traceback.walk_tb(error.__traceback__)
         if not frame.f_code.co_filename.startswith(LIBRARIES)
     ]
-    if not own:
-        return said
-    name, number, names = own[-1]
-    line = " ".join(linecache.getline(name, number, names).split())
-    return f"{said}, in line {number}: {line[:100]}" if line else f"{said}, in line {number}"
 
 
 def _tried(

@@ -41,6 +41,9 @@ class Change:
     what: str
     thought: str = IN_PLACE
 
+    def __str__(self) -> str:
+        return f"{self.where} {self.what}"
+
 
 def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """A deep copy; what two arguments share, their copies share. A stream copies each item.
@@ -136,9 +139,7 @@ class _Comparison:
         if issubclass(kind, LISTS):
             return self.of_lists(before, after, where)
         if dataclasses.is_dataclass(kind):
-            names = [field.name for field in dataclasses.fields(kind)]
-            old, new = ({n: getattr(one, n, None) for n in names} for one in (before, after))
-            return self.of_mappings(old, new, where)
+            return self.of_fields(before, after, where)
         if _is(before, "torch.nn", "Module"):
             return _of_modules(before, after, where)
         if _is(before, "torch.optim", "Optimizer"):
@@ -155,6 +156,13 @@ class _Comparison:
         for key, new_key in zip(keys, new_keys, strict=True):
             inside = f"{where}[{item(key, 40)}]"
             if found := self.of(before[key], after[new_key], inside):
+                return found
+        return None
+
+    def of_fields(self, before: Any, after: Any, where: str) -> Change | None:
+        for name in (field.name for field in dataclasses.fields(before)):
+            old, new = getattr(before, name, None), getattr(after, name, None)
+            if found := self.of(old, new, f"{where}.{name}"):
                 return found
         return None
 

@@ -126,7 +126,9 @@ def _alike(mine: Any, theirs: Any) -> bool:
 
 def _difference(mine: Any, theirs: Any, ordered: bool) -> str:
     """Where two collections part: the first place, or what is missing and what is too much."""
-    if isinstance(mine, dict) and isinstance(theirs, dict) and mine.keys() == theirs.keys():
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        if mine.keys() != theirs.keys():
+            return f"keys {_difference(list(mine), list(theirs), False)}"
         key = next(key for key in theirs if not _alike(mine[key], theirs[key]))
         return f"{item(mine[key], 60)} at [{item(key, 40)}], right is {item(theirs[key], 60)}"
     if not isinstance(mine, list):

@@ -45,6 +45,8 @@ def figures(value: Any) -> str:
     ('0.3', '1000000', 'about 10**400')
     """
     try:
+        if isinstance(value, bool):
+            return str(value)
         if isinstance(value, int | np.integer):
             whole = int(value)
             if abs(whole) < LONGEST:

@@ -168,4 +168,5 @@ def _close(a: np.ndarray, b: np.ndarray, rel: float, abs: float) -> bool:
 
 
 def _row(values: np.ndarray) -> str:
-    return " ".join(np.array2string(values.ravel()[:12], separator=", ", precision=4).split())
+    first = ", ".join(map(figures, values.ravel()[:12].tolist()))
+    return f"[{first}]" if values.size <= 12 else f"[{first}, ...]"
