@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 
 from batchlab import reading, units
 
-__all__ = ["Summary", "checked", "embedded", "exact", "extremes", "gsm8k", "ids_of",
-           "lognormal", "no_truth_values", "of", "read", "summary"]  # fmt: skip
+__all__ = ["Summary", "bounded", "checked", "embedded", "exact", "gsm8k", "ids_of", "lognormal",
+           "no_truth_values", "of", "read", "summary"]  # fmt: skip
 
+INT64 = np.dtype(np.int64)
 FEW = 64  # up to here Python is faster than a call of NumPy
 MOST_DRAWN = 10**8  # documents; their lengths take 0.75 GiB
 
@@ -88,6 +89,15 @@ def checked(lengths: ArrayLike) -> np.ndarray:
         ...
     ValueError: lengths must be integers >= 1, got 0 at position 1
     """
+    return bounded(lengths)[0]
+
+
+def bounded(lengths: ArrayLike) -> tuple[np.ndarray, int, int]:
+    """`lengths` as `checked` returns them, the shortest and the longest.
+
+    >>> bounded([5, 3, 8, 2])[1:]
+    (2, 8)
+    """
     try:
         tokens = np.asarray(lengths)
     except (ValueError, TypeError, OverflowError):
@@ -98,7 +108,8 @@ def checked(lengths: ArrayLike) -> np.ndarray:
         raise ValueError("lengths are empty: at least one document is needed")
     if tokens.dtype.kind not in "iu":
         raise ValueError(f"lengths must be integers >= 1, got {_first_odd(tokens)}")
-    shortest, longest = extremes(tokens)
+    few = tokens.tolist() if len(tokens) <= FEW else None
+    shortest, longest = (min(few), max(few)) if few else (int(tokens.min()), int(tokens.max()))
     if shortest < 1:
         where = int(np.argmax(tokens < 1))
         raise ValueError(f"lengths must be integers >= 1, got {tokens[where]} at position {where}")
@@ -110,19 +121,7 @@ def checked(lengths: ArrayLike) -> np.ndarray:
             f"lengths must add up to at most {units.MOST:,} tokens; "
             f"document {where} alone has {longest:,}"
         )
-    return tokens if tokens.dtype == np.int64 else tokens.astype(np.int64)
-
-
-def extremes(tokens: np.ndarray) -> tuple[int, int]:
-    """The shortest and the longest of some lengths.
-
-    >>> extremes(np.array([5, 3, 8, 2]))
-    (2, 8)
-    """
-    if len(tokens) <= FEW:
-        few = tokens.tolist()
-        return min(few), max(few)
-    return int(tokens.min()), int(tokens.max())
+    return tokens if tokens.dtype is INT64 else tokens.astype(np.int64), shortest, longest
 
 
 def exact(values: np.ndarray, largest: int) -> np.ndarray:
