@@ -2,13 +2,13 @@
 
     lengths, budget, seed, epoch  ->  batches of document numbers
 
-Sorting inside windows brings documents of similar length together; a budget of slots instead of a
+Sorting inside pools brings documents of similar length together; a budget of slots instead of a
 fixed number of rows keeps the rectangles equally large. Nothing is lost or repeated: a last batch
 that the end of the data cut short is kept unless `drop_last` asks otherwise.
 
 Words
     budget   most slots of one rectangle: rows x width
-    window   documents that are sorted together; a dial between random order and full sorting
+    pool     documents that are sorted together; a dial between random order and full sorting
     limit    most rows of a rectangle as wide as one document: budget // width
     cost     what a rank computes: tokens (linear layers) or pairs (attention, squared lengths)
 """
@@ -35,14 +35,14 @@ def by_token_budget(
     *,
     max_rows: int | None = None,
     round_to: int = 1,
-    window: int = 4096,
+    pool: int = 4096,
     seed: int = 0,
     epoch: int = 0,
     drop_last: bool = False,
 ) -> list[Batch]:
     """Batches whose rectangles, widths rounded up to `round_to`, take at most `slots`.
 
-    Documents are shuffled by (seed, epoch), sorted inside windows of `window` documents, and cut
+    Documents are shuffled by (seed, epoch), sorted inside pools of `pool` documents, and cut
     greedily; the order of the batches is shuffled again. The same arguments give the same batches
     on every rank.
 
@@ -52,7 +52,7 @@ def by_token_budget(
     tokens = checked(lengths)
     slots, round_to = whole(slots, "slots"), whole(round_to, "round_to")
     limits = _limits(-(-tokens // round_to) * round_to, tokens, slots, "slots")
-    return _batches(tokens, limits, max_rows, window, seed, epoch, drop_last)
+    return _batches(tokens, limits, max_rows, pool, seed, epoch, drop_last)
 
 
 def by_two_budgets(
@@ -62,7 +62,7 @@ def by_two_budgets(
     image_slots: int,
     *,
     max_rows: int | None = None,
-    window: int = 4096,
+    pool: int = 4096,
     seed: int = 0,
     epoch: int = 0,
     drop_last: bool = False,
@@ -81,7 +81,7 @@ def by_two_budgets(
         _limits(image, image, image_slots, "image slots"),
     )
     share = np.maximum(text / text_slots, image / image_slots)
-    return _batches(share, limits, max_rows, window, seed, epoch, drop_last)
+    return _batches(share, limits, max_rows, pool, seed, epoch, drop_last)
 
 
 def balance(
@@ -144,16 +144,16 @@ def _batches(
     keys: np.ndarray,
     limits: np.ndarray,
     max_rows: int | None,
-    window: int,
+    pool: int,
     seed: int,
     epoch: int,
     drop_last: bool,
 ) -> list[Batch]:
-    """Shuffle, sort by key inside windows, cut, shuffle the batches."""
+    """Shuffle, sort by key inside pools, cut, shuffle the batches."""
     if max_rows is not None:
         limits = np.minimum(limits, whole(max_rows, "max_rows"))
     rng = np.random.default_rng([whole(seed, "seed", 0, None), whole(epoch, "epoch", 0, None)])
-    order = window_order(keys, whole(window, "window"), rng)
+    order = window_order(keys, whole(pool, "pool"), rng)
     sizes, last_is_short = _cut(limits[order].tolist())
     if drop_last and last_is_short:
         sizes.pop()

@@ -49,6 +49,34 @@ def test_a_blank_is_told_from_what_a_library_does_not_implement():
     assert "conv3d is not implemented" in lines(not_implemented_here, 1, asked="longest")["got"]
 
 
+def calls_a_blank(x):
+    return blank(x) + 1
+
+
+def test_the_blank_of_another_answer_is_named():
+    """Whoever fills the second blank first must not be told that it is empty."""
+    assert lines(calls_a_blank, 1, asked="x")["got"] == "blank still has its blank"
+    given = lines(lambda f: f(1), blank, asked="a step")
+    assert given["got"].endswith("still has its blank")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        (lambda x: lenghts, "a typo, or a cell above that was not run"),  # noqa: F821
+        (lambda x, y: x, "other arguments than its signature takes"),
+        (lambda x: x[0] / 0, "a count that may be zero"),
+        (lambda x: x[9], "a place past the end"),
+        (lambda x: x.shape, "the input is a plain list here"),
+        (lambda x: x.sort().pop(), "a method that works in place returns None"),
+        (lambda x: 1 if np.ones(3) else 0, "an array has no single truth value"),
+        (lambda x: {x: 1}, "a list is no key"),
+    ],
+)
+def test_the_usual_reason_of_an_exception_is_named(mistake, said):
+    assert said in lines(mistake, [1, 2], asked="x")["likely"]
+
+
 def outer(x):
     return inner(x)
 

@@ -19,9 +19,9 @@ def numbers(batches):
 
 @given(lengths, st.integers(64, 400), st.sampled_from([1, 8]), st.integers(1, 40))
 @settings(max_examples=200, deadline=None)
-def test_every_rectangle_keeps_its_budget_and_nothing_is_lost(given, slots, round_to, window):
+def test_every_rectangle_keeps_its_budget_and_nothing_is_lost(given, slots, round_to, pool):
     batches = buckets.by_token_budget(
-        given, slots, round_to=round_to, window=window, max_rows=9, seed=1
+        given, slots, round_to=round_to, pool=pool, max_rows=9, seed=1
     )
     assert numbers(batches) == list(range(len(given)))
     for batch in batches:
@@ -29,13 +29,13 @@ def test_every_rectangle_keeps_its_budget_and_nothing_is_lost(given, slots, roun
         assert padding.measure(given, [batch], round_to=round_to).slots <= slots
 
 
-def greedy(sizes, budgets, keys, max_rows, window, seed, epoch):
-    """By the words of the module: shuffle, sort inside windows, cut where a budget would break."""
+def greedy(sizes, budgets, keys, max_rows, pool, seed, epoch):
+    """By the words of the module: shuffle, sort inside pools, cut where a budget would break."""
     rng = np.random.default_rng([seed, epoch])
     order = rng.permutation(len(keys)).tolist()
-    windows = [order[i : i + window] for i in range(0, len(order), window)]
+    pools = [order[i : i + pool] for i in range(0, len(order), pool)]
     batches = [[]]
-    for number in (i for part in windows for i in sorted(part, key=lambda i: keys[i])):
+    for number in (i for part in pools for i in sorted(part, key=lambda i: keys[i])):
         batch = [*batches[-1], number]
         broken = any(
             len(batch) * max(column[i] for i in batch) > budget
@@ -54,11 +54,11 @@ counts = st.integers(1, 40)
 @given(lengths, st.integers(64, 400), st.sampled_from([1, 8]), counts, counts, counts)
 @settings(max_examples=200, deadline=None)
 def test_batches_are_those_of_a_search_by_hand_in_the_same_order(
-    given, slots, round_to, max_rows, window, seed
+    given, slots, round_to, max_rows, pool, seed
 ):
     widths = [-(-n // round_to) * round_to for n in given]
-    _, wanted = greedy([widths], [slots], given, max_rows, window, seed, 2)
-    how = {"round_to": round_to, "max_rows": max_rows, "window": window, "seed": seed, "epoch": 2}
+    _, wanted = greedy([widths], [slots], given, max_rows, pool, seed, 2)
+    how = {"round_to": round_to, "max_rows": max_rows, "pool": pool, "seed": seed, "epoch": 2}
     assert buckets.by_token_budget(given, slots, **how) == wanted
 
 
@@ -68,37 +68,37 @@ def test_batches_are_those_of_a_search_by_hand_in_the_same_order(
     counts,
 )
 @settings(max_examples=100, deadline=None)
-def test_batches_under_two_budgets_are_those_of_a_search_by_hand(pairs, max_rows, window):
+def test_batches_under_two_budgets_are_those_of_a_search_by_hand(pairs, max_rows, pool):
     text, image = zip(*pairs, strict=True)
     keys = [max(t / 64, i / 128) for t, i in pairs]
-    _, wanted = greedy([text, image], [64, 128], keys, max_rows, window, 5, 1)
-    how = {"max_rows": max_rows, "window": window, "seed": 5, "epoch": 1}
+    _, wanted = greedy([text, image], [64, 128], keys, max_rows, pool, 5, 1)
+    how = {"max_rows": max_rows, "pool": pool, "seed": 5, "epoch": 1}
     assert buckets.by_two_budgets(text, image, 64, 128, **how) == wanted
 
 
-def test_defaults_are_seed_0_epoch_0_windows_of_4096_and_widths_as_they_are():
+def test_defaults_are_seed_0_epoch_0_pools_of_4096_and_widths_as_they_are():
     tokens = ln.lognormal(9000, median=30, sigma=1, longest=400)
-    how = {"max_rows": 9000, "round_to": 1, "window": 4096, "seed": 0, "epoch": 0}
+    how = {"max_rows": 9000, "round_to": 1, "pool": 4096, "seed": 0, "epoch": 0}
     assert buckets.by_token_budget(tokens, 400) == buckets.by_token_budget(tokens, 400, **how)
-    for other in ({"window": 4095}, {"window": 4097}, {"seed": 1}, {"epoch": 1}, {"round_to": 2}):
+    for other in ({"pool": 4095}, {"pool": 4097}, {"seed": 1}, {"epoch": 1}, {"round_to": 2}):
         assert buckets.by_token_budget(tokens, 400) != buckets.by_token_budget(
             tokens, 400, **(how | other)
         )
     del how["round_to"]
     two = buckets.by_two_budgets(tokens, tokens[::-1], 400, 500)
     assert two == buckets.by_two_budgets(tokens, tokens[::-1], 400, 500, **how)
-    for other in ({"window": 4095}, {"window": 4097}, {"seed": 1}, {"epoch": 1}):
+    for other in ({"pool": 4095}, {"pool": 4097}, {"seed": 1}, {"epoch": 1}):
         assert two != buckets.by_two_budgets(tokens, tokens[::-1], 400, 500, **(how | other))
 
 
 @given(lengths, st.integers(50, 400), st.sampled_from([None, 1, 3]), counts)
 @settings(max_examples=200, deadline=None)
 def test_drop_last_drops_only_a_batch_that_the_end_of_the_data_cut_short(
-    given, slots, max_rows, window
+    given, slots, max_rows, pool
 ):
-    kept = buckets.by_token_budget(given, slots, max_rows=max_rows, window=window)
-    some = buckets.by_token_budget(given, slots, max_rows=max_rows, window=window, drop_last=True)
-    batches, _ = greedy([given], [slots], given, max_rows or len(given), window, 0, 0)
+    kept = buckets.by_token_budget(given, slots, max_rows=max_rows, pool=pool)
+    some = buckets.by_token_budget(given, slots, max_rows=max_rows, pool=pool, drop_last=True)
+    batches, _ = greedy([given], [slots], given, max_rows or len(given), pool, 0, 0)
     last = batches[-1]
     widest = max(given[i] for i in last)
     full = (len(last) + 1) * widest > slots or len(last) == max_rows
@@ -127,7 +127,7 @@ def test_a_budget_on_real_tokens_would_have_broken_the_rectangle():
 def test_the_dial_goes_from_random_order_to_sorting():
     tokens = ln.embedded()
     waste = [
-        padding.measure(tokens, buckets.by_token_budget(tokens, 8192, window=w)).waste
+        padding.measure(tokens, buckets.by_token_budget(tokens, 8192, pool=w)).waste
         for w in (1, 64, 512, len(tokens))
     ]
     assert waste == sorted(waste, reverse=True)
@@ -257,7 +257,7 @@ def test_no_other_deal_makes_the_steps_shorter():
         (lambda: buckets.by_two_budgets([4], [9], 9, 0), "image_slots must be a whole number"),
         (lambda: buckets.by_token_budget([4], 8, seed=-1), "seed must be .* at least 0, got -1"),
         (lambda: buckets.by_token_budget([4], 8, epoch=-1), "epoch must be .* at least 0, got -1"),
-        (lambda: buckets.by_token_budget([4], 8, window=0), "window must be .* at least 1, got 0"),
+        (lambda: buckets.by_token_budget([4], 8, pool=0), "pool must be .* at least 1, got 0"),
         (lambda: buckets.balance([4], [[0]], 1, cost="money"), "unknown cost 'money'"),
     ],
 )

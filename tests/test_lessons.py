@@ -88,6 +88,12 @@ def test_the_blank_copy_fails_every_graded_cell(lesson):
     assert [f"{one['answer']}: {one['message']}" for one in unclear] == [], "a stub says so"
 
 
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_blank_notebook_runs_to_its_end_but_for_the_checks(lesson):
+    torn = [one for one in tried(lesson) if one["kind"] == "torn"]
+    assert [f"{one['answer']}: {one['error']}: {one['message']}" for one in torn] == []
+
+
 @pytest.mark.parametrize(("lesson", "answer", "thought", "words"), answers("wrong"))
 def test_a_wrong_answer_is_refused_by_a_message_that_names_it(lesson, answer, thought, words):
     refused(outcome(lesson, "wrong", answer, thought), words)

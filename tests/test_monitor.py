@@ -159,6 +159,20 @@ def test_packed_rows_are_known_by_positions_that_restart(tmp_path):
     assert stopwatch.has_varlen(walls) and not stopwatch.has_varlen(small)
 
 
+def test_retries_of_the_allocator_are_counted_since_the_record_before(tmp_path, monkeypatch):
+    from batchlab.monitor import _recorder
+
+    seen = iter([3, 5, 9])  # at the beginning, and as each record is written
+    monkeypatch.setattr(_recorder, "_retries", lambda _: next(seen))
+    small, path = tiny(), tmp_path / "run.jsonl"
+    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+    with monitor.watch(small, optimizer, path, every=2) as watch:
+        for batch in watch(batches(2, 5)):
+            small(**batch).loss.backward()
+            optimizer.step()
+    assert [one.allocator_retries for one in records.read(path).cells()] == [2, 4]
+
+
 def test_evaluation_is_no_training_step(tmp_path):
     small, path = tiny(), tmp_path / "run.jsonl"
     optimizer = torch.optim.SGD(small.parameters(), lr=0.1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from batchlab import lengths as ln
-from batchlab import streaming
+from batchlab.packing import _stream as streaming
 from batchlab.packing import pack
 
 

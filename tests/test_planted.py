@@ -135,6 +135,15 @@ def test_a_test_that_counts_its_calls_is_refused(test):
     assert seen == 0 and kept == [], "the notebook's own state is as it was"
 
 
+def test_a_version_is_known_by_what_it_does_and_not_by_its_name():
+    def reads_names(slots):
+        assert getattr(slots, "__name__", "right") == "right"
+
+    assert "right implementation 1 was stopped" in refusal(
+        check.finds_bugs, reads_names, right=[right], wrong={"sum": lambda rows: sum(rows)}
+    )
+
+
 def test_the_order_of_the_versions_changes_from_try_to_try():
     """For a state that no copy reaches: the third call is not always a bug."""
     orders = set()

@@ -148,3 +148,26 @@ def test_a_grader_sees_no_gpu(monkeypatch, capsys):
     assert opening.grading() and opening.gpu() == ""
     opening.start("02_padding")
     assert "step aside" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("variable", "run", "seed", "warned"),
+    [
+        ("NBGRADER_EXECUTION", "autograde", "", True),
+        ("BATCHLAB_GRADING", "1", "", True),
+        ("NBGRADER_EXECUTION", "autograde", "of this term", False),
+        ("NBGRADER_EXECUTION", "validate", "", False),
+    ],
+)
+def test_a_class_graded_with_the_public_seed_is_told_on_stdout(
+    variable, run, seed, warned, monkeypatch, capfd
+):
+    """On stderr nbgrader would take the points of the cell."""
+    for name in ("NBGRADER_EXECUTION", "BATCHLAB_GRADING", "BATCHLAB_GRADING_SEED"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, run)
+    if seed:
+        monkeypatch.setenv("BATCHLAB_GRADING_SEED", seed)
+    opening.start("02_padding")
+    out, err = capfd.readouterr()
+    assert ("public seed" in out) is warned and err == ""

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from batchlab import padding, records
+from batchlab import buckets, lengths, padding, records
 from batchlab.classroom import probes
+from batchlab.classroom.probes import orders_03
 
 probe = probes.load("03_buckets")
 
@@ -17,8 +18,8 @@ def test_every_order_holds_every_document_once(name):
 
 @pytest.mark.parametrize("name", probe.ORDERS)
 def test_steps_take_equal_target_tokens_to_one_document(name):
-    targets = probe._corpus()["targets"]
-    steps = probe._steps(np.concatenate(probe.order(name, seed=0)), targets)
+    targets = orders_03._corpus()["targets"]
+    steps = orders_03._steps(np.concatenate(probe.order(name, seed=0)), targets)
     assert len(steps) == len(targets) // probe.ROWS
     fair = targets.sum() / len(steps)
     assert all(abs(targets[step].sum() - fair) <= targets.max() for step in steps)
@@ -50,3 +51,95 @@ def test_windows_compute_about_half_of_the_slots_of_shuffled():
         for name in ("shuffled", "windows, mixed")
     }
     assert 0.4 < slots["windows, mixed"] / slots["shuffled"] < 0.6
+
+
+LENGTHS = list(range(1, 43))  # 10 micro-batches of 4 and one of 2
+
+
+@pytest.mark.parametrize("make", probe.RIGHT["windowed"])
+def test_a_right_order_holds_every_document_once_and_changes_with_the_epoch(make):
+    made = make(LENGTHS, 4, 11, 0, 0)
+    assert sorted(n for batch in made for n in batch) == list(range(42))
+    assert sorted(map(len, made)) == [2] + [4] * 10
+    assert made == make(LENGTHS, 4, 11, 0, 0) != make(LENGTHS, 4, 11, 0, 1)
+
+
+@pytest.mark.parametrize("thought", probe.WRONG["windowed"])
+def test_a_wrong_order_breaks_one_rule_and_only_its_own(thought):
+    make = probe.WRONG["windowed"][thought]
+    made, again, later = (make(LENGTHS, 4, 11, 0, epoch) for epoch in (0, 0, 1))
+    tops = [max(batch) for batch in made]
+    broken = {
+        "documents": sorted(n for batch in made for n in batch) != list(range(42)),
+        "rows": max(map(len, made)) > 4,
+        "again": made != again,
+        "epoch": made == later,
+        "order": tops in (sorted(tops), sorted(tops, reverse=True)),
+    }
+    assert sum(broken.values()) == 1, broken
+
+
+def test_a_batch_is_lists_of_whole_numbers_and_nothing_else():
+    assert probe.as_batches([np.array([1, 2]), [3.0]]) == [[1, 2], [3]]
+    for strange in ([1, 2], [[1], []], [[0.5]], None, [], [["a"]]):
+        assert probe.as_batches(strange) is None
+
+
+def test_the_slider_offers_the_smallest_window_and_its_neighbour_wastes_more():
+    for tokens in (lengths.embedded(), lengths.gsm8k()):
+        best = probe.least(tokens)
+        before = probe.OFFERED[probe.OFFERED.index(best) - 1]
+        assert probe.waste_of(tokens, best) < probe.GOAL - 0.002
+        assert probe.waste_of(tokens, before) > probe.GOAL + 0.002
+
+
+def test_the_plain_cut_agrees_with_the_library_on_sorted_documents():
+    tokens = lengths.embedded()[:700]
+    order = np.argsort(tokens, kind="stable").tolist()
+    made = probe.cut(tokens.tolist(), order, 8192)
+    assert len(made) == len(buckets.by_token_budget(tokens, 8192, pool=700))
+    with pytest.raises(ValueError, match="document 1 alone takes 9 of 8 slots"):
+        probe.cut([3, 9], [0, 1], 8)
+
+
+class Plain:
+    """A sampler of one document a batch: enough to look at the bench itself."""
+
+    def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
+        self.mine, self.done = list(range(len(lengths)))[rank::ranks], 0
+
+    def __iter__(self):
+        while self.done < len(self.mine):
+            self.done += 1
+            yield [self.mine[self.done - 1]]
+        self.done = 0
+
+    def __len__(self):
+        return len(self.mine) - self.done
+
+    def state_dict(self):
+        return {"done": self.done}
+
+    def load_state_dict(self, state):
+        self.done = state["done"]
+
+
+def test_the_bench_hands_out_by_rank_and_epoch_and_goes_on_behind_a_stop():
+    assert probe.handed_out(Plain, [5] * 4, 9, 9, ranks=2, epochs=2) == [
+        [[[0], [2]], [[0], [2]]],
+        [[[1], [3]], [[1], [3]]],
+    ]
+    seen = probe.resumed(Plain, [5] * 4, 9, 9, epoch=0, stop=1)
+    assert seen["before"] == [[0]] and seen["left"] == 3
+    assert seen["after"] == [[1], [2], [3]] and len(seen["next"]) == 4
+    assert probe.loaded(Plain, [5] * 3, 9, 9) == [[0], [1], [2]]
+
+
+def test_a_sampler_that_never_stops_is_stopped():
+    class Endless(Plain):
+        def __iter__(self):
+            while True:
+                yield [0]
+
+    with pytest.raises(RuntimeError, match="never stops"):
+        probe.handed_out(Endless, [5], 9, 9)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchlab import launch, plan
+from batchlab import plan
 from batchlab.classroom.probes import lesson_06 as probe
 
 
@@ -78,7 +78,7 @@ def test_the_launches_that_the_library_understands_have_the_steps_of_the_table()
     known = {name: (config, devices) for name, config, devices in probe.LAUNCHES}
     for name, sequences in (("TRL 1.16, packing", 128), ("Megatron-LM", 512)):
         config, devices = known[name]
-        found = launch.from_config(config, devices=devices, length=1024)
+        found = plan.from_config(config, devices=devices, length=1024)
         assert found.plan.sequences_per_step == sequences
 
 

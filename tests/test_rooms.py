@@ -97,7 +97,8 @@ ROOMS = {
     "plots._slots": "packing padding plots._canvas units | matplotlib numpy |",
     "plots._speed": "plots._canvas units | matplotlib numpy |",
     "plots._waste": "padding plots._canvas units | matplotlib numpy |",
-    "plots": "plots._canvas plots._memory plots._predicted plots._series plots._slots "
+    "plots._dots": "plots._canvas | matplotlib |",
+    "plots": "plots._canvas plots._dots plots._memory plots._predicted plots._series plots._slots "
     "plots._speed plots._waste ||",
     "report._tables": "padding units ||",
     "report": "report._tables ||",
@@ -124,8 +125,8 @@ ROOMS = {
     "cli.plan": "cli._answer cli._source cli.options packing padding plan report units | numpy |",
     "cli.report": "cli._answer cli._measuring cli.options data doctor.throughput records report "
     "report.figures ~sweep units ||",
-    "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput records report "
-    "~sweep ||",
+    "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput records report ~sweep "
+    "||",
     "cli._main": "cli._answer cli.options ~plots ||",  # a verb is imported when it is asked for
     "cli": "cli._main ||",
     "__main__": "cli ||",
@@ -134,7 +135,8 @@ ROOMS = {
     "classroom.plain": "classroom.showing | numpy |",
     "classroom.verdict": "classroom.plain ||",
     "classroom.copies": "classroom.showing | numpy |",
-    "classroom.behaviour": "classroom.copies classroom.showing classroom.verdict ||",
+    "classroom.behaviour": "classroom.copies classroom.plain classroom.showing classroom.verdict "
+    "||",
     "classroom.planted": "classroom.behaviour classroom.copies classroom.plain classroom.verdict "
     "||",
     "classroom.values": "classroom.plain classroom.showing classroom.verdict | numpy |",
@@ -148,15 +150,26 @@ ROOMS = {
     "classroom": "classroom.opening ||",
     "classroom.probes._load": "||",
     "classroom.probes": "classroom.probes._load ||",
-    "classroom.probes.lesson_03": "batches data loop model padding | numpy torch |",
+    "classroom.probes.orders_03": "batches data loop model padding | numpy torch |",
     "classroom.probes.attempt": "||",
+    "classroom.probes.lesson_03": "classroom.probes.attempt classroom.probes.orders_03 padding "
+    "units widgets | numpy torch |",
     "classroom.probes.lesson_04_collator": "batches model packing | numpy torch |",
     "classroom.probes.lesson_04": "attention batches classroom.probes.attempt "
     "classroom.probes.lesson_04_collator loop model packing widgets | numpy torch |",
-    "classroom.probes.lesson_05": "loop | torch |",
-    # authoring: what makes lessons
+    "classroom.probes.bigram": "counts | torch |",
+    "classroom.probes.collators": "counts | torch |",
+    "classroom.probes.recipes": "classroom.probes.bigram loop | torch |",
+    "classroom.probes.watch": "classroom.probes.bigram | torch |",
+    "classroom.probes.ranks": "classroom.probes.bigram classroom.probes.watch loop | torch |",
+    "classroom.probes.lesson_05": "classroom.probes.attempt classroom.probes.bigram "
+    "classroom.probes.collators classroom.probes.ranks classroom.probes.recipes "
+    "classroom.probes.watch data loop widgets | numpy |",
     "classroom.mine": "classroom.opening classroom.showing ||",
     "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
+    "classroom.probes.lesson_01": "classroom.probes.attempt units widgets | numpy torch |",
+    "classroom.probes.lesson_02": "classroom.probes.attempt classroom.probes.collators lengths "
+    "padding units widgets | numpy |",
     "authoring": "||",
     "authoring.conventions": "||",
     "authoring.forks": "||",

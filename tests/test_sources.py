@@ -86,6 +86,7 @@ def test_every_answer_of_the_bank_has_its_outcome(built, tmp_path):
     assert "the first row" in found["hidden"]["message"] and not found["visible"]["caught_by"]
     assert not found["right"]["caught_by"]
     assert found["blank"]["caught_by"] == "check-slots"
+    assert found["torn"]["error"] == "NotImplementedError", "the cell that reveals uses the blank"
     table = module("matrix", "02_tiny", "--root", str(built))
     assert "| `slots` | tokens | `check-slots` | `` asked slots of [5, 3] ``<br>`` got 8" in table
     assert "| `slots` | first | `check-slots` (hidden inputs) | `` asked slots of [" in table
@@ -171,6 +172,24 @@ def test_the_tiny_lesson_has_no_fault(tmp_path):
     assert faults == []
 
 
+CONSTANT = [
+    ("check.equal(check.call(slots, asked='x'), 10, asked='x')", True),
+    ("found = check.call(slots, asked='x')\ncheck.same(found, [10], asked='x')", True),
+    ("check.equal(check.call(slots, asked='x'), 10, asked='x', constant=True)", False),
+    ("found = check.call(slots, asked='x')\ncheck.equal(found * 2, 20, asked='x')", False),
+]
+
+
+@pytest.mark.parametrize(("judged", "shown"), CONSTANT)
+@pytest.mark.filterwarnings("default")
+def test_the_refusal_of_an_answer_that_takes_nothing_must_not_show_it(tmp_path, judged, shown):
+    check = SOURCE[SOURCE.index("check.equal(") : SOURCE.index("check.passed")]
+    source = SOURCE.replace("def slots(lengths):", "def slots():").replace(check, f"{judged}\n")
+    root = course(tmp_path, source=source)
+    _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "book/references.bib")
+    assert any("slots is a bare constant" in fault for fault in faults) == shown, faults
+
+
 def old_edition() -> str:
     """The tiny lesson as one of the first edition: no keep cell, no Build, a check that prints."""
     keep = '```{code-cell} ipython3\n:tags: [keep]\n\nmine.keep("02_tiny", slots)\n```\n\n'
@@ -194,6 +213,15 @@ def test_an_answer_that_is_no_build_has_at_most_fifteen_lines(tmp_path):
     root = course(tmp_path, source=old_edition().replace("    return len(lengths)", long))
     _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "none.bib")
     assert any("16 lines to write; at most 15" in fault for fault in faults)
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_lines_of_all_blanks_of_an_answer_are_counted_together(tmp_path):
+    blank = "    ### BEGIN SOLUTION\n" + "    len(lengths)\n" * 8 + "    ### END SOLUTION\n"
+    two = old_edition().replace("    ### BEGIN SOLUTION\n", blank * 2 + "    ### BEGIN SOLUTION\n")
+    root = course(tmp_path, source=two)
+    _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "none.bib")
+    assert any("17 lines to write; at most 15" in fault for fault in faults), faults
 
 
 def test_what_learners_keep_is_no_part_of_the_course(built, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from batchlab import buckets, lengths, memory, packing, padding, plan, roofline, streaming, units
+from batchlab import buckets, lengths, memory, packing, padding, plan, roofline, units
 
 WIDTHS = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64)
 H100 = roofline.DEVICES["H100 SXM"]
@@ -36,9 +36,9 @@ COUNTS = {
     "pack too_long split": (lambda n: packing.pack(TOKENS, n, too_long="split"), 4),
     "lower_bound": (lambda n: packing.lower_bound(TOKENS, n), 9),
     "shuffled_rows": (lambda n: packing.pack(TOKENS, 9).shuffled_rows(n), 3),
-    "stream row_length": (lambda n: list(streaming.rows_of_stream(TOKENS, n)), 9),
-    "stream buffer": (lambda n: list(streaming.rows_of_stream(TOKENS, 9, buffer=n)), 2),
-    "stream length": (lambda n: list(streaming.rows_of_stream([3, n], 9)), 5),
+    "stream row_length": (lambda n: list(packing.rows_of_stream(TOKENS, n)), 9),
+    "stream buffer": (lambda n: list(packing.rows_of_stream(TOKENS, 9, buffer=n)), 2),
+    "stream length": (lambda n: list(packing.rows_of_stream([3, n], 9)), 5),
     "in_order": (lambda n: padding.in_order(TOKENS, n), 2),
     "by_length": (lambda n: padding.by_length(TOKENS, n), 2),
     "windows rows": (lambda n: padding.in_windows(TOKENS, n, window=2, rng=rng()), 2),
@@ -50,7 +50,7 @@ COUNTS = {
     "budget slots": (lambda n: buckets.by_token_budget(TOKENS, n), 16),
     "budget max_rows": (lambda n: buckets.by_token_budget(TOKENS, 16, max_rows=n), 2),
     "budget round_to": (lambda n: buckets.by_token_budget(TOKENS, 16, round_to=n), 4),
-    "budget window": (lambda n: buckets.by_token_budget(TOKENS, 16, window=n), 2),
+    "budget pool": (lambda n: buckets.by_token_budget(TOKENS, 16, pool=n), 2),
     "budget seed": (lambda n: buckets.by_token_budget(TOKENS, 16, seed=n), 3),
     "budget epoch": (lambda n: buckets.by_token_budget(TOKENS, 16, epoch=n), 3),
     "budgets text": (lambda n: buckets.by_two_budgets(TOKENS, TOKENS, n, 16), 16),
@@ -73,7 +73,7 @@ COUNTS = {
     "config": (lambda n: memory.ModelShape.from_config(_config(n)).parameters, 8),
     "bytes_per_value": (lambda n: memory.estimate(SHAPE, STEP, bytes_per_value=n), 2),
     "zero_stage": (lambda n: memory.estimate(SHAPE, STEP, zero_stage=n), 2),
-    "budget_bytes": (lambda n: memory.largest_rows(SHAPE, n, length=8), 2**21),
+    "budget_bytes": (lambda n: memory.rows_that_fit(SHAPE, n, length=8), 2**21),
     "flops": (lambda n: roofline.flops_per_token(SHAPE, n), 100),
     "intensity": (lambda n: roofline.intensity(n, 100, 100), 100),
     "saturate": (lambda n: roofline.tokens_to_saturate(H100, n, 4096), 100_000),
@@ -206,7 +206,7 @@ TAKING_LENGTHS = {
     "budget": lambda some: buckets.by_token_budget(some, 2**53),
     "budgets": lambda some: buckets.by_two_budgets(some, some, 2**53, 2**53),
     "balance": lambda some: buckets.balance(some, [[0]], 1, cost="pairs"),
-    "stream": lambda some: list(streaming.rows_of_stream(some, 2**53)),
+    "stream": lambda some: list(packing.rows_of_stream(some, 2**53)),
 }
 anything = st.lists(numbers | narrow | odd, max_size=5) | st.lists(narrow, min_size=1, max_size=5)
 

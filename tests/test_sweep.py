@@ -113,6 +113,34 @@ def test_a_cell_that_runs_out_of_memory_is_recorded_and_the_sweep_goes_on(tmp_pa
         run(tmp_path / "t.jsonl")
 
 
+def test_one_model_at_a_time_is_on_the_device():
+    """Peaks are absolute: a second model there would be counted as a part of every later visit."""
+    places = {}
+
+    class Model:
+        def __init__(self, kind):
+            self.kind = kind
+
+        def to(self, device):
+            places[self.kind] = device
+            return self
+
+    models = {}
+    for layout in ("padded", "packed", "bucketed", "packed"):
+        point = sweep.Point(1, layout)
+        used = sweep._model_for(point, models, lambda *kind: Model(kind), "cuda")
+        assert [kind for kind, place in places.items() if place == "cuda"] == [used.kind]
+    assert len(models) == 2, "padded and bucketed rows share one"
+
+
+def test_the_largest_micro_batch_of_a_point_warms_a_gpu_up():
+    documents = [[1] * n for n in (9, 9, 2, 10, 1, 1)]
+    groups = [[0, 1], [2, 3], [4, 5]]
+    assert sweep._largest(documents, groups, sweep.Point(2)) == [2, 3], "2 rows of 10 slots"
+    packed = sweep.Point(2, "packed")
+    assert sweep._largest(documents, groups, packed) == [0, 1], "18 slots, and not 12"
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

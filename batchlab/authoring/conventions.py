@@ -45,7 +45,7 @@ def _edition_problems(cells: list[Any], lesson: str) -> list[str]:
     """What the second edition asks for: a Build, a keep cell, checks that call and pass by name."""
     code = [cell for cell in cells if cell.cell_type == "code"]
     answers = [cell for cell in code if _grading(cell).get("solution")]
-    names = {name for cell in answers for name in _defined(cell.source)}
+    names = {name: takes for cell in answers for name, takes in _defined(cell.source)}
     found = _build_problems(code, [_grading(cell)["grade_id"] for cell in answers])
     found += _keep_problems(code, lesson)
     for cell in code:
@@ -83,21 +83,46 @@ def _grading(cell: Any) -> dict[str, Any]:
     return own
 
 
-def _defined(source: str) -> list[str]:
-    """Names of the functions and classes that a cell defines."""
-    kinds = ast.FunctionDef | ast.ClassDef
-    return [node.name for node in _parsed(source).body if isinstance(node, kinds)]
+def _defined(source: str) -> list[tuple[str, bool]]:
+    """Functions and classes that a cell defines; whether each takes anything."""
+    found = []
+    for node in _parsed(source).body:
+        if isinstance(node, ast.FunctionDef):
+            found.append((node.name, bool(ast.unparse(node.args))))
+        elif isinstance(node, ast.ClassDef):
+            found.append((node.name, True))
+    return found
 
 
-def _check_problems(cell: Any, answers: set[str]) -> list[str]:
-    """A check calls an answer through check.call only, and ends with check.passed."""
+def _check_problems(cell: Any, answers: dict[str, bool]) -> list[str]:
+    """A check calls an answer through check.call, hides a constant, ends with check.passed."""
     body = _parsed(cell.source).body
     found = []
     if not body or not ast.unparse(body[-1]).startswith("check.passed("):
         found.append('the last line is check.passed("...")')
     calls = [node for part in body for node in ast.walk(part) if isinstance(node, ast.Call)]
-    bare = sorted({call.func.id for call in calls if isinstance(call.func, ast.Name)} & answers)
+    called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+    bare = sorted(called & answers.keys())
     found += [f"{name}(...) is called without check.call({name}, ...)" for name in bare]
+    return found + _shown_constants(body, calls, answers)
+
+
+def _shown_constants(body: list[Any], calls: list[ast.Call], answers: dict[str, bool]) -> list[str]:
+    """An answer that takes nothing is a constant: no refusal may show the right one."""
+    found = []
+    for name in (name for name, takes in answers.items() if not takes):
+        called = f"check.call({name}"
+        texts = {called} | {
+            ast.unparse(part.targets[0])
+            for part in body
+            if isinstance(part, ast.Assign) and ast.unparse(part.value).startswith(called)
+        }
+        for call in calls:
+            if ast.unparse(call.func) not in {"check.equal", "check.same"} or not call.args:
+                continue
+            judged = ast.unparse(call.args[0]).partition(",")[0]
+            if judged in texts and "constant" not in {word.arg for word in call.keywords}:
+                found.append(f"{name} is a bare constant: {ast.unparse(call.func)}(constant=True)")
     return found
 
 
@@ -117,11 +142,12 @@ def _cell_problems(cell: Any, grading: dict[str, Any]) -> list[str]:
     lines = cell.source.strip().splitlines()
     tags = _tags(cell)
     if grading.get("solution"):
-        region = re.search(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
-        if not region:
+        blanks = re.findall(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.source, re.DOTALL)
+        if not blanks:
             found.append("an answer marks ### BEGIN SOLUTION and ### END SOLUTION")
         else:
-            count, most = region[1].count("\n"), BUILD_LINES if "build" in tags else ANSWER_LINES
+            count = "".join(blanks).count("\n")  # a class may have one blank for each method
+            most = BUILD_LINES if "build" in tags else ANSWER_LINES
             found += [f"{count} lines to write; at most {most}"] if count > most else []
     elif grading.get("grade"):
         last = tree.body[-1] if tree.body else None

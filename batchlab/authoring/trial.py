@@ -62,8 +62,10 @@ class Cell:
 class Outcome:
     """What became of one answer: the first check that failed, or none."""
 
-    kind: str  # solution, blank, wrong, hidden, visible (a hidden one, visible checks only), right
-    answer: str
+    kind: (
+        str  # solution, blank, torn, wrong, hidden, right; visible: a hidden one, seen checks only
+    )
+    answer: str  # id of its cell
     thought: str = ""
     words: str = ""  # what the message should say
     caught_by: str = ""  # id of the check cell; empty: nothing stopped it
@@ -169,12 +171,16 @@ def _outcomes(root: Path, lesson: str) -> list[dict[str, Any]]:
 
 
 def _blank(one: Lesson, space: dict[str, Any]) -> list[dict[str, Any]]:
-    """The released notebook with the teacher's checks, each graded cell scored by itself."""
+    """The released notebook with the teacher's checks; each cell runs by itself, as in a grader.
+
+    Every check is an outcome, and every other cell that fails: it is torn by a blank.
+    """
     found = []
     for cell in one.book:
+        kind = "blank" if cell.points else "torn"
         source = cell.source if cell.points else one.stubs.get(cell.name, cell.source)
-        done = judged(Outcome("blank", cell.name), [replace(cell, source=source)], space)
-        if cell.points:
+        done = judged(Outcome(kind, cell.name), [replace(cell, source=source)], space)
+        if cell.points or done.error:
             found.append(asdict(done))
     return found
 

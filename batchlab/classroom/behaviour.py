@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import batchlab
+from batchlab.classroom import plain
 from batchlab.classroom.copies import Change, changed, copied, is_stream
 from batchlab.classroom.showing import shown, worded
 from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 
-__all__ = ["call", "complaint", "function", "is_blank", "quietly", "raises", "unchanged"]
+__all__ = ["call", "complaint", "function", "quietly", "raises", "refuse_blank", "unchanged"]
 
 LIBRARIES = tuple(
     {str(Path(batchlab.__file__).parent), "<frozen"}
@@ -57,7 +58,7 @@ def call(
     """
     result, error, change = _tried(answer, arguments, options, asked, try_this)
     if error is not None:
-        refuse(asked, complaint(error), "", try_this)
+        refuse(asked, complaint(error), plain.usual_reason(error), try_this)
     if result is None and not none:
         refuse(asked, "nothing (None)", "the function ends without `return`", try_this)
     if change is not None:
@@ -117,9 +118,19 @@ def unchanged(*inputs: object, asked: str, try_this: Hints = "work on a copy") -
             refuse(asked, f"{change.where} {change.what}", change.thought, try_this)
 
 
-def is_blank(error: BaseException) -> bool:
-    """Whether a stub was run; PyTorch's own NotImplementedError says what is not implemented."""
-    return isinstance(error, NotImplementedError) and not error.args
+def refuse_blank(error: BaseException, answer: Any, asked: str, try_this: Hints = "") -> None:
+    """Refuse if a stub was run: that of `answer`, or of an answer that it calls.
+
+    PyTorch's own NotImplementedError has a message, a stub has none.
+    """
+    if not isinstance(error, NotImplementedError) or error.args:
+        return
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    name = frames[-1].f_code.co_name if frames else ""
+    own = name in {"", getattr(answer, "__name__", name), "<lambda>", "__call__"}
+    hint = try_this if isinstance(try_this, str) else ""  # a blank uses up no hint
+    got = f"{'the cell above' if own else name} still has its blank"
+    refuse(asked, got, "", hint or "write it and run it")
 
 
 @contextmanager
@@ -161,9 +172,7 @@ def _tried(
     except (CheckFailed, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as caught:
-        if is_blank(caught):
-            hint = try_this if isinstance(try_this, str) else ""  # a blank uses up no hint
-            refuse(asked, "the cell above still has its blank", "", hint or "write it and run it")
+        refuse_blank(caught, answer, asked, try_this)
         error = caught
     for number, (old, new) in enumerate(zip(arguments, given[0], strict=True), 1):
         change = change or changed(old, new, drawing=False, where=_place(number, arguments))

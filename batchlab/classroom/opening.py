@@ -31,6 +31,8 @@ def start(lesson: str) -> None:
     )
     if grading():
         print("Graded run: GPU boxes and long cells step aside.")
+        if _public_seed():
+            print("The hidden checks use the public seed: set BATCHLAB_GRADING_SEED for a class.")
     elif not gpu():
         print("No GPU: the GPU box runs on the CPU, or shows what others measured, and says which.")
     sys.stdout.flush()
@@ -54,6 +56,12 @@ def gpu() -> str:
 def grading() -> bool:
     """Whether a grader runs this notebook: heavy cells and GPU boxes then step aside."""
     return bool(os.environ.get("NBGRADER_EXECUTION") or os.environ.get("BATCHLAB_GRADING"))
+
+
+def _public_seed() -> bool:
+    """Whether a class would be graded with the seed that stands in the public code."""
+    own = os.environ.get("NBGRADER_EXECUTION") == "validate"  # a student tries their own notebook
+    return not own and not os.environ.get("BATCHLAB_GRADING_SEED")
 
 
 def _version(package: str) -> str:

@@ -17,12 +17,37 @@ from typing import Any
 
 import numpy as np
 
-from batchlab.classroom.showing import figures, shown
+from batchlab.classroom.showing import figures, shown, worded
 
-__all__ = ["NotPlain", "array", "is_false", "is_tensor", "nested", "not_finite", "number", "shown"]
+__all__ = [
+    "NotPlain",
+    "array",
+    "is_false",
+    "is_tensor",
+    "nested",
+    "not_finite",
+    "number",
+    "shown",
+    "usual_reason",
+]
 
 SCALARS = frozenset(np.sctypeDict.values())
 DEEPEST, MOST = 40, 5_000_000  # nested lists are judged up to this depth and this many values
+
+REASONS = (
+    (NameError, "", "a typo, or a cell above that was not run"),
+    (TypeError, "argument", "it is called with other arguments than its signature takes"),
+    (TypeError, "unhashable", "a list is no key: make it a tuple"),
+    (ZeroDivisionError, "", "a count that may be zero stands below the line"),
+    (IndexError, "", "a place past the end: lists are empty, short, or count from 0"),
+    (KeyError, "", "a key that the mapping does not have here"),
+    (AttributeError, "'list'", "the input is a plain list here: np.asarray makes an array of it"),
+    (AttributeError, "'NoneType'", "a method that works in place returns None"),
+    (ValueError, "truth value", "an array has no single truth value: .any() or .all() gives one"),
+    (RecursionError, "", "the function calls itself without an end"),
+    (RuntimeError, "does not require grad", "the loss was cut from its graph: .item(), detach()"),
+    (RuntimeError, "backward through the graph", "one graph serves one backward()"),
+)
 
 
 class NotPlain(Exception):
@@ -88,6 +113,13 @@ def not_finite(value: int | float) -> str:
     if math.isinf(value):
         return "a division by zero"
     return ""
+
+
+def usual_reason(error: BaseException) -> str:
+    """What usually leads to an exception; empty for one that speaks for itself."""
+    said = worded(error)
+    fits = (why for kind, words, why in REASONS if isinstance(error, kind) and words in said)
+    return next(fits, "")
 
 
 def array(value: object) -> np.ndarray:

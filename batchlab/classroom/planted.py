@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from batchlab.classroom import plain
-from batchlab.classroom.behaviour import call, complaint, is_blank, quietly
+from batchlab.classroom.behaviour import call, complaint, quietly, refuse_blank
 from batchlab.classroom.copies import copied
 from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 
@@ -58,14 +58,20 @@ def _against(test: Callable[[Version], object], implementation: Version, asked: 
     """What the test has against the implementation; empty when it lets it pass."""
     try:
         with quietly():
-            verdict = fresh(test)(implementation)
+            verdict = fresh(test)(_nameless(implementation))
     except (CheckFailed, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # pytest.raises and pytest.fail complain by one of their own
-        if is_blank(error):
-            refuse(asked, "the cell above still has its blank", "", "write it and run it")
+        refuse_blank(error, test, asked)
         return complaint(error)
     return "it returned False" if plain.is_false(verdict) else ""
+
+
+def _nameless(implementation: Version) -> Version:
+    """The same function under a name that tells nothing."""
+    if type(implementation) is not types.FunctionType:
+        return implementation
+    return lambda *arguments, **options: implementation(*arguments, **options)
 
 
 def fresh(test: Any) -> Any:

@@ -31,7 +31,7 @@ METHODS = ("best_fit_decreasing", "first_fit_decreasing", "next_fit", "split")
 TOO_LONG = ("refuse", "truncate", "split", "drop")
 MOST_PIECES = 10**8  # that documents may be cut into: 28 bytes each are 2.6 GiB
 
-Fit = Callable[[np.ndarray, int], tuple[np.ndarray, int]]
+FitRule = Callable[[np.ndarray, int], tuple[np.ndarray, int]]
 
 
 class Rows(Sequence[np.ndarray]):
@@ -180,7 +180,7 @@ def pack(
     return _with_policy(tokens, row_length, method, too_long)
 
 
-_FITS: dict[str, Fit] = {
+_FITS: dict[str, FitRule] = {
     "best_fit_decreasing": best_fit,
     "first_fit_decreasing": first_fit,
     "next_fit": next_fit,

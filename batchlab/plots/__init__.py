@@ -7,6 +7,7 @@ could not print.
 """
 
 from batchlab.plots._canvas import save, show
+from batchlab.plots._dots import intervals, scatter
 from batchlab.plots._memory import memory_stack, timeline
 from batchlab.plots._predicted import predicted_measured
 from batchlab.plots._series import bars, before_after, law, lines, loss_curves, stacked
@@ -17,6 +18,7 @@ from batchlab.plots._waste import lengths_histogram, waste_by_rows
 __all__ = [
     "bars",
     "before_after",
+    "intervals",
     "law",
     "lengths_histogram",
     "lines",
@@ -29,6 +31,7 @@ __all__ = [
     "predicted_measured",
     "rectangle",
     "save",
+    "scatter",
     "show",
     "stacked",
     "step_strips",

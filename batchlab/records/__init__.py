@@ -1,6 +1,6 @@
 """One measurement is one line of JSON, with its inputs, its units and its machine.
 
-measurement  <->  line of a .jsonl file
+measurement  <->  line of a .jsonl file;  Cell  <->  a line of kind "cell"
 """
 
 from batchlab.records._cell import LAYOUTS, Cell, Identity, Json, Model, Parts, require_same

@@ -1,5 +1,62 @@
 """Answers to 01_batch that look right and must be refused, and right ones written otherwise."""
 
+METER = """
+def noise_meter(network, micro_batches, loss_of):
+    learning = [p for p in network.parameters() if p.requires_grad]
+    total, squares, tokens, counted = 0.0, 0.0, 0, 0
+    for micro in micro_batches:
+        loss, targets = loss_of(network, micro)
+        if not targets:
+            continue
+        found = torch.autograd.grad(loss, learning, allow_unused=True)
+        summed = torch.cat([
+            (torch.zeros_like(p) if one is None else one).flatten().double()
+            for p, one in zip(learning, found)
+        ])
+        total = total + summed
+        squares += float(summed @ summed) / targets
+        tokens, counted = tokens + targets, counted + 1
+    if counted < 2:
+        raise ValueError(f"{counted} micro-batches with target tokens; a spread needs two")
+    length = float(total.norm()) / tokens
+    spread_squared = (squares - tokens * length**2) / (counted - 1)
+    return {"target_tokens": tokens, "gradient": length, "spread": max(0.0, spread_squared) ** 0.5}
+"""
+BACKWARD = """
+def noise_meter(network, micro_batches, loss_of):
+    sums, counts = [], []
+    for micro in micro_batches:
+        network.zero_grad()
+        loss, targets = loss_of(network, micro)
+        if targets:
+            loss.backward()
+            sums.append(torch.cat([
+                torch.zeros_like(p).flatten() if p.grad is None else p.grad.flatten()
+                for p in network.parameters() if p.requires_grad
+            ]))
+            counts.append(targets)
+    if len(counts) < 2:
+        raise ValueError(f"{len(counts)} micro-batches with target tokens")
+    G = sum(sums) / sum(counts)
+    squares = sum(n * ((one / n - G) ** 2).sum() for one, n in zip(sums, counts))
+    spread = (squares / (len(counts) - 1)) ** 0.5
+    return {"target_tokens": sum(counts), "gradient": G.norm(), "spread": spread}
+"""
+
+
+def changed(code, *swaps):
+    """The right answer with some of its lines changed; each must be there."""
+    for old, new in swaps:
+        assert old in code, old
+        code = code.replace(old, new)
+    return code
+
+
+SKIP = "        if not targets:\n            continue\n"
+REFUSE = "    if counted < 2:\n        raise ValueError"
+
+NEED = "def tokens_needed(tokens, noise_now, noise_wanted):\n    return "
+
 WRONG = {
     "steps": {
         "rounded down": (
@@ -57,6 +114,33 @@ def steps(lengths, rows, accumulation=1, drop_last=False):
     return ceil(len(lengths) / (rows * accumulation))
 """,
             "should be dropped",
+        ),
+        "at least one step": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    micro_batches = len(lengths) // rows if drop_last else ceil(len(lengths) / rows)
+    return max(1, ceil(micro_batches / accumulation))
+""",
+            "no step is left",
+        ),
+        "to the nearest": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    return round(len(lengths) / (rows * accumulation))
+""",
+            "rounded down",
+        ),
+        "drop_last drops a short step": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    whole = len(lengths) / (rows * accumulation)
+    return int(whole) if drop_last else ceil(whole)
+""",
+            "not a short last step",
+        ),
+        "documents for steps": (
+            "def steps(lengths, rows, accumulation=1, drop_last=False):\n    return len(lengths)",
+            "these are documents",
         ),
         "drop_last drops a full one": (
             """
@@ -137,6 +221,32 @@ def batch_gradient(gradients, targets):
 """,
             "do not divide",
         ),
+        "two parts, as in the example": (
+            """
+def batch_gradient(gradients, targets):
+    total = targets[0] + targets[-1]
+    return (targets[0] * gradients[0] + targets[-1] * gradients[-1]) / total
+""",
+            "the middle part is missing",
+        ),
+        "a running mean that forgets how much it holds": (
+            """
+def batch_gradient(gradients, targets):
+    mean, before = gradients[0], targets[0]
+    for one, now in zip(gradients[1:], targets[1:]):
+        mean = (before * mean + now * one) / (before + now)
+        before = now
+    return mean
+""",
+            "all parts so far",
+        ),
+        "weighted by the square": (
+            """
+def batch_gradient(gradients, targets):
+    return np.average(gradients, axis=0, weights=targets**2)
+""",
+            "weighted by the square",
+        ),
         "works on the given array": (
             """
 def batch_gradient(gradients, targets):
@@ -147,19 +257,49 @@ def batch_gradient(gradients, targets):
         ),
     },
     "tokens-needed": {
-        "noise as 1/B": ("def tokens_needed():\n    return 262_144 * 4", "as if noise fell as 1/B"),
-        "the root the wrong way": ("def tokens_needed():\n    return 262_144 * 2", "wrong way"),
-        "four times, twice as a sum": (
-            "def tokens_needed():\n    return 262_144 * (4 + 4)",
-            "two halvings",
+        "noise as 1/B": (
+            NEED + "tokens * noise_now / noise_wanted",
+            "as if noise fell as 1/B",
         ),
-        "in millions": ("def tokens_needed():\n    return 4.19", "in millions"),
-        "fewer tokens": ("def tokens_needed():\n    return 262_144 / 16", "noisier"),
+        "the root the wrong way": (
+            NEED + "tokens * (noise_now / noise_wanted) ** 0.5",
+            "wrong way",
+        ),
+        "halvings as a sum": (
+            NEED + "2 * tokens * noise_now / noise_wanted",
+            "halvings of the noise multiply",
+        ),
+        "upside down": (
+            NEED + "tokens * (noise_wanted / noise_now) ** 2",
+            "upside down",
+        ),
+        "1/B, and upside down": (
+            NEED + "tokens * noise_wanted / noise_now",
+            "upside down",
+        ),
+        "the factor": (
+            NEED + "(noise_now / noise_wanted) ** 2",
+            "the factor",
+        ),
+        "what must be added": (
+            NEED + "tokens * ((noise_now / noise_wanted) ** 2 - 1)",
+            "come on top",
+        ),
+        "the case of the text only": (
+            NEED + "262_144 * 4 * 4",
+            "the case of the text",
+        ),
     },
     "rows-found": {
-        "one place of the slider too few": ("def rows_found():\n    return 256", "too much"),
-        "more than needed": ("def rows_found():\n    return 4096", "fewer rows are too"),
-        "a quarter as the noise of 4 rows": ("def rows_found():\n    return 4", "too much"),
+        "one place of the slider too few": ("def rows_found():\n    return 412", "just above 25 %"),
+        "more than needed": (
+            "def rows_found():\n    return 472",
+            "a step of the slider to the left",
+        ),
+        "the law, not the slider": ("def rows_found():\n    return 423", "does not offer it"),
+        "as 1/B": ("def rows_found():\n    return 21", "the law 1/B"),
+        "a quarter as the noise of 4 rows": ("def rows_found():\n    return 4", "not below 25 %"),
+        "a power of four": ("def rows_found():\n    return 256", "not below 25 %"),
     },
     "noise": {
         "falls as 1/B": (
@@ -252,6 +392,37 @@ def noise(gradients, rows):
 """,
             "with replacement",
         ),
+        "around the median": (
+            """
+def noise(gradients, rows):
+    misses = gradients - np.median(gradients, axis=0)
+    return np.sqrt((misses**2).sum(axis=1).mean() / rows)
+""",
+            "distances from the median",
+        ),
+        "the mean distance": (
+            """
+def noise(gradients, rows):
+    return np.linalg.norm(gradients - gradients.mean(axis=0), axis=1).mean() / rows**0.5
+""",
+            "the mean distance",
+        ),
+        "the median distance": (
+            """
+def noise(gradients, rows):
+    misses = np.linalg.norm(gradients - gradients.mean(axis=0), axis=1)
+    return np.median(misses) / rows**0.5
+""",
+            "the median distance",
+        ),
+        "centres the pool in place": (
+            """
+def noise(gradients, rows):
+    gradients -= gradients.mean(axis=0)
+    return np.sqrt((gradients**2).sum(axis=1).mean() / rows)
+""",
+            "changed",
+        ),
         "one row's noise": (
             "def noise(gradients, rows):\n    return gradients.var(axis=0).sum() ** 0.5",
             "less noisy",
@@ -280,6 +451,23 @@ def noise_test(noise):
 """,
             "got through",
         ),
+        "a median that is the mean": (
+            """
+def noise_test(noise):
+    pulls = np.array([[0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [5.0, 6.0], [2.0, 3.0]])
+    assert abs(noise(pulls, 1) - np.sqrt(pulls.var(axis=0).sum())) < 1e-6
+    assert noise(pulls, 4) < noise(pulls, 1)
+""",
+            "got through",
+        ),
+        "an upper bound only": (
+            """
+def noise_test(noise):
+    pulls = np.array([[0, 0], [0, 0], [0, 0], [4, 8]])
+    assert noise(pulls, 4) < 1.9365
+""",
+            "got through",
+        ),
         "expects 1/B": (
             """
 def noise_test(noise):
@@ -297,47 +485,193 @@ def noise_test(noise):
             "right implementation",
         ),
     },
+    "noise-meter": {
+        "divided by K": (
+            changed(METER, ("(counted - 1)", "counted")),
+            "so K - 1",
+        ),
+        "divided by the target tokens": (
+            changed(METER, ("(counted - 1)", "tokens")),
+            "that is the noise of all tokens",
+        ),
+        "the square of the spread": (
+            changed(METER, ("max(0.0, spread_squared) ** 0.5", "spread_squared")),
+            "take the root",
+        ),
+        "the sum for the gradient": (
+            changed(METER, ('"gradient": length', '"gradient": length * tokens')),
+            "divide by all target tokens",
+        ),
+        "the mean of the means": (
+            changed(
+                METER,
+                ("total + summed", "total + summed / targets"),
+                ("float(summed @ summed) / targets", "float(summed @ summed) / targets**2"),
+                ("float(total.norm()) / tokens", "float(total.norm()) / counted"),
+                ("tokens * length**2", "counted * length**2"),
+            ),
+            "equal weights",
+        ),
+        "distances that weigh alike": (
+            changed(
+                METER,
+                ("total, squares, tokens", "kept, total, squares, tokens"),
+                ("counted = 0.0, 0.0, 0, 0", "counted = [], 0.0, 0.0, 0, 0"),
+                ("squares += float(summed @ summed) / targets", "kept.append(summed / targets)"),
+                (
+                    "(squares - tokens * length**2)",
+                    "float(sum(((one - total / tokens) ** 2).sum() for one in kept))",
+                ),
+            ),
+            "each distance squared weighs n",
+        ),
+        "the length of the gradients": (
+            changed(METER, ("(squares - tokens * length**2)", "squares")),
+            "take their distance from G",
+        ),
+        "micro-batches for tokens": (
+            changed(METER, ('"target_tokens": tokens', '"target_tokens": counted')),
+            "these are micro-batches",
+        ),
+        "asks for the length of a generator": (
+            changed(
+                METER, ("    for micro in", "    count = len(micro_batches)\n    for micro in")
+            ),
+            "has no len()",
+        ),
+        "two passes over a generator": (
+            changed(
+                METER,
+                (
+                    "    for micro in micro_batches:\n",
+                    "    known = sum(loss_of(network, one)[1] for one in micro_batches)\n"
+                    "    for micro in micro_batches:\n",
+                ),
+            ),
+            "0 micro-batches",
+        ),
+        "backward, and .grad is gone": (BACKWARD, "torch.autograd.grad does not"),
+        "backward onto what stands in .grad": (
+            changed(BACKWARD, ("        network.zero_grad()\n", "")),
+            "adds onto what .grad holds",
+        ),
+        "frozen weights as well": (
+            changed(METER, (" if p.requires_grad]", "]")),
+            "RuntimeError",
+        ),
+        "unfreezes what is frozen": (
+            changed(
+                METER,
+                (
+                    " if p.requires_grad]",
+                    "]\n    for p in learning:\n        p.requires_grad_(True)",
+                ),
+            ),
+            "frozen parameters are counted",
+        ),
+        "a weight that a loss does not touch": (
+            changed(METER, (", allow_unused=True", "")),
+            "RuntimeError",
+        ),
+        "leaves a weight out that one loss does not touch": (
+            changed(
+                METER,
+                (
+                    "for p, one in zip(learning, found)",
+                    "for p, one in zip(learning, found) if p is learning[0]",
+                ),
+            ),
+            "left out",
+        ),
+        "nan from a micro-batch without targets": (
+            changed(METER, (SKIP, ""), (") / targets", ") / max(targets, 1)")),
+            "nan",
+        ),
+        "counts a micro-batch without targets": (
+            changed(
+                METER,
+                (SKIP, "        if not targets:\n            counted += 1\n            continue\n"),
+            ),
+            "K is 2 here",
+        ),
+        "one micro-batch is no spread": (
+            changed(METER, (REFUSE, "    if counted < 1:\n        raise ValueError")),
+            "needs two",
+        ),
+        "zero where it should refuse": (
+            changed(
+                METER,
+                (REFUSE, "    if counted < 2:\n        return NOTHING\n        raise ValueError"),
+            )
+            + '\n\nNOTHING = {"target_tokens": 0, "gradient": 0.0, "spread": 0.0}\n',
+            "refuse",
+        ),
+        "refuses without the number": (
+            changed(
+                METER,
+                ('f"{counted} micro-batches with target tokens; a spread needs two"', '"too few"'),
+            ),
+            "say how many",
+        ),
+        "evaluates, and stays so": (
+            changed(METER, ("    total, squares", "    network.eval()\n    total, squares")),
+            "leaves the network as it was",
+        ),
+        "returns three numbers": (
+            changed(
+                METER, ("    return {", "    return tuple({"), ("** 0.5}", "** 0.5}.values())")
+            ),
+            "a dictionary",
+        ),
+    },
 }
 
 HIDDEN = {
     "steps": {
-        "drop_last drops a short step": (
+        "the printed cases by heart": (
             """
 def steps(lengths, rows, accumulation=1, drop_last=False):
-    whole = len(lengths) / (rows * accumulation)
-    return int(whole) if drop_last else ceil(whole)
+    return {
+        (9, 3, 1, False): 3, (9, 4, 1, False): 3, (9, 2, 2, False): 3, (9, 4, 1, True): 2,
+        (9, 3, 1, True): 3, (9, 2, 3, True): 2, (3, 4, 1, True): 0,
+    }.get((len(lengths), rows, accumulation, drop_last), 94)
 """,
-            "not a short last step",
+            "steps of",
         ),
     },
     "batch-gradient": {
-        "a running mean that forgets how much it holds": (
+        "the printed cases by heart": (
             """
 def batch_gradient(gradients, targets):
-    mean, before = gradients[0], targets[0]
-    for one, now in zip(gradients[1:], targets[1:]):
-        mean = (before * mean + now * one) / (before + now)
-        before = now
-    return mean
+    return {2: [4.0, 1.5][: len(gradients[0])], 3: [3.2, 1.0, 0.9]}.get(len(gradients))
 """,
-            "all parts so far",
+            "nothing (None)",
+        ),
+    },
+    "tokens-needed": {
+        "the printed cases by heart": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return {262_144: 4_194_304, 50_000: 450_000, 60_000: 135_000, 90_000: 40_000}.get(tokens, 0)
+""",
+            "target tokens for",
         ),
     },
     "noise": {
-        "the mean distance": (
+        "the printed cases by heart": (
             """
 def noise(gradients, rows):
-    return np.linalg.norm(gradients - gradients.mean(axis=0), axis=1).mean() / rows**0.5
+    if gradients.shape[1] == 1:
+        return {1: 3.0, 4: 1.5}[rows]
+    return {1: 15**0.5, 3: 0.0}.get(rows, np.sqrt(gradients.var(axis=0).sum()) / 5)
 """,
-            "the mean distance",
+            "noise of",
         ),
-        "the median distance": (
-            """
-def noise(gradients, rows):
-    misses = np.linalg.norm(gradients - gradients.mean(axis=0), axis=1)
-    return np.median(misses) / rows**0.5
-""",
-            "the median distance",
+    },
+    "noise-meter": {
+        "right for one parameter and for two": (
+            changed(METER, ("summed @ summed", "summed[:3] @ summed[:3]")),
+            "spread of",
         ),
     },
 }
@@ -396,14 +730,32 @@ def batch_gradient(gradients, targets):
 """,
     },
     "tokens-needed": {
-        "two halvings": "def tokens_needed():\n    return 262_144 * 4 * 4",
-        "rounded": "def tokens_needed():\n    return 4.2e6",
+        "as a law": (
+            "def tokens_needed(tokens, noise_now, noise_wanted):\n"
+            "    return noise_now**2 * tokens / noise_wanted**2"
+        ),
+        "rounded up": (
+            "def tokens_needed(tokens, noise_now, noise_wanted):\n"
+            "    return ceil(tokens / (noise_wanted / noise_now) ** 2)"
+        ),
+        "float32": (
+            "def tokens_needed(tokens, noise_now, noise_wanted):\n"
+            "    return np.float32(tokens) * np.float32(noise_now / noise_wanted) ** 2"
+        ),
+        "fractions": """
+from fractions import Fraction
+
+
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return tokens * (Fraction(noise_now) / Fraction(noise_wanted)) ** 2
+""",
     },
     "rows-found": {
         "computed from the law": """
 def rows_found():
-    return min(rows for rows in offered if share(rows, "before training") < 0.25)
+    return min(rows for rows in probe.OFFERED if spreads["before training"] / rows**0.5 < 0.25)
 """,
+        "a NumPy integer": "def rows_found():\n    return np.int64(441)",
     },
     "noise": {
         "from the variances": """
@@ -418,6 +770,11 @@ def noise(gradients, rows):
 def noise(gradients, rows):
     squares = np.mean(np.sum(gradients.astype(float) ** 2, axis=1))
     return float(squares - np.sum(gradients.mean(axis=0) ** 2)) ** 0.5 / rows**0.5
+""",
+        "float32": """
+def noise(gradients, rows):
+    rest = np.float32(gradients - gradients.mean(axis=0))
+    return np.sqrt(np.float32((rest**2).sum(axis=1).mean() / rows))
 """,
         "torch": """
 def noise(gradients, rows):
@@ -443,6 +800,62 @@ def noise_test(noise):
     drawn = pulls[rng.integers(10, size=(40_000, 5))].mean(axis=1)
     found = np.sqrt(((drawn - pulls.mean(axis=0)) ** 2).sum(axis=1).mean())
     assert abs(noise(pulls, 5) / found - 1) < 0.03
+""",
+    },
+    "noise-meter": {
+        "keeps every gradient": """
+def noise_meter(network, micro_batches, loss_of):
+    parts = [p for p in network.parameters() if p.requires_grad]
+    pulls, counts = [], []
+    for micro in micro_batches:
+        loss, n = loss_of(network, micro)
+        if n == 0:
+            continue
+        grads = torch.autograd.grad(loss / n, parts, allow_unused=True, materialize_grads=True)
+        pulls.append(np.concatenate([g.numpy().ravel() for g in grads]))
+        counts.append(n)
+    if len(counts) < 2:
+        raise ValueError(f"need at least two micro-batches with targets, got {len(counts)}")
+    G = np.average(pulls, axis=0, weights=counts)
+    squares = ((np.array(pulls) - G) ** 2).sum(axis=1)
+    s = np.sqrt(np.dot(counts, squares) / (len(counts) - 1))
+    return {"target_tokens": np.sum(counts), "gradient": np.linalg.norm(G), "spread": s}
+""",
+        "backward, with .grad put aside": changed(
+            BACKWARD,
+            (
+                "    sums, counts = [], []\n",
+                "    before = [p.grad for p in network.parameters()]\n"
+                "    for p in network.parameters():\n"
+                "        p.grad = None\n"
+                "    sums, counts = [], []\n",
+            ),
+            (
+                "    if len(counts) < 2",
+                "    for p, kept in zip(network.parameters(), before):\n"
+                "        p.grad = kept\n"
+                "    if len(counts) < 2",
+            ),
+        ),
+        "a running mean, in float32": """
+def noise_meter(network, micro_batches, loss_of):
+    own = [p for p in network.parameters() if p.requires_grad]
+    mean, misses, tokens, count = 0.0, 0.0, 0, 0
+    for micro in micro_batches:
+        loss, n = loss_of(network, micro)
+        if n:
+            found = torch.autograd.grad(loss / n, own, allow_unused=True)
+            pull = torch.cat([
+                (torch.zeros_like(p) if g is None else g).flatten().float()
+                for p, g in zip(own, found)
+            ])
+            step, tokens, count = pull - mean, tokens + n, count + 1
+            mean = mean + step * n / tokens
+            misses = misses + n * (step @ (pull - mean))
+    if count < 2:
+        raise ValueError(f"only {count} micro-batches with target tokens")
+    spread = torch.sqrt(misses / (count - 1))
+    return {"target_tokens": tokens, "gradient": mean.norm(), "spread": spread}
 """,
     },
 }

@@ -1,12 +1,15 @@
 """Show what a learner's function gives, or go on without it: a blank stops no later cell.
 
-a drawing, or a function and its substitute  ->  the result, or one line that says why not
+    a drawing, or a function and its substitute  ->  the result, or one line that says why not
+    wrong versions, a case  ->  what each gives for it, with the thought that leads to it
+
+Right and wrong versions of a lesson's functions stand in its probe: a page holds no answer.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
-__all__ = ["shown", "working"]
+__all__ = ["mistakes_of", "shown", "working"]
 
 T = TypeVar("T")
 
@@ -42,6 +45,19 @@ def working(
         return yours
     print(f"The next cells take the library's way: {why}")
     return otherwise
+
+
+def mistakes_of(wrong: Mapping[str, Callable[..., Any]], *case: Any) -> Iterator[tuple[Any, str]]:
+    """What each wrong version gives for a case, with its thought; one that fails gives nothing.
+
+    >>> list(mistakes_of({"the sum": sum, "the first": min}, [2, 1]))
+    [(3, 'the sum'), (1, 'the first')]
+    """
+    for thought, version in wrong.items():
+        try:
+            yield version(*case), thought
+        except (ArithmeticError, IndexError, ValueError):
+            continue
 
 
 def _said(error: Exception) -> str:

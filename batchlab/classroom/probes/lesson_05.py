@@ -1,267 +1,285 @@
-"""Watch a learner's optimizer step: what it calls, what it holds, where the weights go.
+"""What lesson 05 needs beside its page: versions of its functions, steps under watch, a widget.
 
-    a step function, target tokens of each micro-batch  ->  counts, weights, a timeline
-
-The step is a function of (model, optimizer, schedule, micro_batches, max_norm), as lesson 05 asks
-for it. The model is a bigram table in float64: small enough to be judged to the last digits.
+    a case of the lesson  ->  the right value, and what each known mistake makes of it
 
 Words
-    window     the micro-batches of one optimizer step
-    live       a micro-batch whose saved activations have not been freed
-    recipe     a way to take the step, the right one or a known wrong one
+    version   one way to write a function of the lesson: RIGHT, or WRONG under its thought
+    window    the micro-batches of one optimizer step
+    recipe    a way to take the step: "right", or a name of MISTAKES
 """
 
-import contextlib
-import functools
-import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
-from unittest import mock
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+import numpy as np
 
-from batchlab import loop
-from batchlab.loop import IGNORE
+from batchlab import data, loop, widgets
+from batchlab.classroom.probes import ranks
+from batchlab.classroom.probes.attempt import mistakes_of, shown
+from batchlab.classroom.probes.bigram import micro_batch
+from batchlab.classroom.probes.collators import collate, collates
+from batchlab.classroom.probes.ranks import at_once, on_ranks, together
+from batchlab.classroom.probes.recipes import (
+    MISTAKES,
+    divided_twice_step,
+    popular_step,
+    recipe,
+    undivided_step,
+)
+from batchlab.classroom.probes.watch import steps, timeline
 
-__all__ = ["MISTAKES", "micro_batch", "popular_step", "recipe", "steps", "timeline"]
+__all__ = [
+    "MISTAKES",
+    "RIGHT",
+    "WRONG",
+    "at_once",
+    "collate",
+    "collates",
+    "divided_twice_step",
+    "finder",
+    "micro_batch",
+    "mistakes",
+    "most_unfair_rows",
+    "on_ranks",
+    "popular_step",
+    "recipe",
+    "shown",
+    "steps",
+    "timeline",
+    "together",
+    "undivided_step",
+    "wrong_ends",
+    "wrong_rows",
+    "wrong_windows",
+]
 
-VOCABULARY, WIDTH, RATE = 12, 6, 0.5
-Step = Callable[..., Any]
+DOCUMENTS, LIMIT = 60, 3  # documents of a step; how often its fair share is too often
+ROWS = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)
+TRAINED = ("code only", "docstring and code")
+Windows = Sequence[Sequence[float]]
 
-MISTAKES = {
-    "mean of means": "the mean of the micro-batches' means: divide each sum by the step's targets",
-    "no division": "the sum over all tokens: divide by the target tokens of the step",
-    "divided twice": "divided by the target tokens and by the number of micro-batches as well",
-    "last only": "only the last micro-batch arrived: zero_grad() inside the loop wipes the others",
-    "left over": "the gradient of the window before is still in it: zero_grad() once a window",
-    "unclipped": "the gradient was not clipped",
-    "clip each": "clipped after each micro-batch: the norm that counts is that of the whole step",
-    "clip first": "clipped before the division: the norm that counts is that of the mean gradient",
-    "step each": "one optimizer step per micro-batch: these are small batches",
+
+def mistakes(name: str, *case: Any) -> dict[Any, str]:
+    """The values that wrong versions give for a case, by their thoughts."""
+    return dict(mistakes_of(WRONG[name], *case))
+
+
+def wrong_windows(micro_batches: Sequence[Any], accumulation: int) -> list[tuple[Any, str]]:
+    """The windows of each wrong version, where they are not the right ones."""
+    right = _windows(micro_batches, accumulation)
+    found = mistakes_of(WRONG["windows"], micro_batches, accumulation)
+    return [(value, why) for value, why in found if value != right]
+
+
+def wrong_ends(
+    counts: Sequence[Sequence[int]], part: str = "weights", **given: Any
+) -> list[tuple[Any, str]]:
+    """Where each known mistake of several ranks ends: "weights" or "gradients" of rank 0."""
+    right = np.asarray(together(counts, **given)[part])
+    ends = [(together(counts, name, **given)[part], why) for name, why in ranks.MISTAKES.items()]
+    return [(end, why) for end, why in ends if not np.allclose(end, right, rtol=1e-6, atol=1e-9)]
+
+
+@cache
+def _typical_steps() -> dict[tuple[int, str], tuple[float, list[int]]]:
+    """How often its fair share the heaviest token of a typical step counts, and that step."""
+    corpus = data.embedded()
+    code = np.array([sum(n != loop.IGNORE for n in one["labels"][1:]) for one in corpus])
+    counted = dict(zip(TRAINED, (code, np.asarray(corpus.lengths) - 1), strict=True))
+    order = np.random.default_rng(5).permutation(len(corpus))
+    order = order[: len(order) // DOCUMENTS * DOCUMENTS]
+    found = {}
+    for rows, trained in itertools.product(ROWS, TRAINED):
+        n = counted[trained][order].reshape(-1, DOCUMENTS // rows, rows).sum(axis=2)
+        heaviest = n.mean(axis=1) / n.min(axis=1)
+        typical = int(np.argsort(heaviest)[len(heaviest) // 2])
+        found[rows, trained] = float(heaviest[typical]), n[typical].tolist()
+    return found
+
+
+def most_unfair_rows(trained: str = "code only") -> int:
+    """The most rows with which some token of a typical step counts more than three times."""
+    return max(rows for rows in ROWS if _typical_steps()[rows, trained][0] > LIMIT)
+
+
+def wrong_rows() -> dict[float, str]:
+    """Every other number of rows on the slider, with what is wrong with it."""
+    right, other = most_unfair_rows(), most_unfair_rows("docstring and code")
+    less = "with these rows every token counts at most three times its share"
+    more = "some token counts more than three times its share, but more rows do that, too"
+    why = {float(rows): more if rows < right else less for rows in ROWS if rows != right}
+    return why | {other: f"{more}; or the docstrings are trained as well"} | {60: "one micro-batch"}
+
+
+def finder() -> widgets.Explorer:
+    """Rows and what is trained against the heaviest token; the goal is `most_unfair_rows`."""
+
+    def scene(rows: int, trained: str) -> dict[str, Any]:
+        weight, n = _typical_steps()[rows, trained]
+        facts = {"micro-batches": f"{len(n)}", "heaviest token": f"{weight:.2f} x its share"}
+        alt = f"Target tokens of each micro-batch: {n}."
+        return {"facts": facts, "rows": [[(0, count)] for count in n], "alt": alt}
+
+    def found(rows: int, trained: str) -> bool:
+        return (rows, trained) == (most_unfair_rows(), "code only")
+
+    controls: dict[str, tuple[str, Sequence[Any]]] = {
+        "rows": ("rows per micro-batch", list(ROWS)),
+        "trained": ("tokens that are trained", list(TRAINED)),
+    }
+    goal = "Code only: the most rows with which some token counts more than three times its share."
+    title = f"The popular loop, {DOCUMENTS} documents a step"
+    return widgets.finder(title, controls, scene, goal=goal, where=found)
+
+
+def _token_mean(means: Sequence[float], counts: Sequence[int]) -> float:
+    return sum(m * n for m, n in zip(means, counts, strict=True) if n) / sum(counts)
+
+
+def _windows(micro_batches: Iterable[Any], accumulation: int) -> list[list[Any]]:
+    stream = iter(micro_batches)
+    return list(iter(lambda: list(itertools.islice(stream, accumulation)), []))
+
+
+def _adding_time(parameters: float, sum_bytes: float, new_bytes: float, bandwidth: float) -> float:
+    return 1e3 * parameters * (2 * sum_bytes + new_bytes) / bandwidth
+
+
+def _flat(window: Windows) -> list[float]:
+    return [x for micro in window for x in micro]
+
+
+def _walk(pull: Callable[[float, Windows, int], float]) -> Callable[[Windows, int], list[float]]:
+    """An epoch that takes w - pull(w, window, accumulation) for each window."""
+
+    def epoch(micro_batches: Windows, accumulation: int) -> list[float]:
+        w, path = 0.0, []
+        for window in _windows(micro_batches, accumulation):
+            w -= pull(w, window, accumulation)
+            path.append(float(w))
+        return path
+
+    return epoch
+
+
+def _epoch(micro_batches: Windows, accumulation: int) -> list[float]:
+    return [sum(_flat(g)) / len(_flat(g)) for g in _windows(micro_batches, accumulation)]
+
+
+def _tail_joined(micro_batches: Sequence[Any], accumulation: int) -> list[list[Any]]:
+    *full, last = _windows(micro_batches, accumulation)
+    return [*full[:-1], full[-1] + last] if full and len(last) < accumulation else [*full, last]
+
+
+RIGHT: dict[str, tuple[Callable[..., Any], ...]] = {
+    "token-mean": (_token_mean,),
+    "windows": (_windows,),
+    "adding-time": (_adding_time,),
+    "epoch": (_epoch, _walk(lambda w, g, k: float(np.mean([w - x for x in _flat(g)])))),
 }
 
-
-class Counting(nn.Module):
-    """A bigram model that notes each forward pass and what it keeps for the backward pass."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        draw = functools.partial(torch.randn, generator=torch.Generator().manual_seed(5))
-        self.embedding = nn.Parameter(draw(VOCABULARY, WIDTH).double())
-        self.head = nn.Parameter(draw(VOCABULARY, WIDTH).double())
-        self.calls: Counter[str] = Counter()
-        self.held: Counter[int] = Counter()  # bytes kept, by number of the forward pass
-        self.peak_live = 0
-        self.events: list[tuple[str, dict[str, float]]] = []
-
-    def forward(self, input_ids: Tensor, **_: object) -> Tensor:
-        number = self.calls["forward"]
-        self.calls["forward"] += 1
-
-        def keep(value: Tensor) -> "_Kept":
-            own = all(value.data_ptr() != p.data_ptr() for p in self.parameters())
-            # a clone: the value itself may hold the graph that holds it
-            return _Kept(self.held, number, value.clone(), value.nbytes if own else 0)
-
-        with torch.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept.value):
-            logits = torch.tanh(F.embedding(input_ids, self.embedding)) @ self.head.T
-        self.peak_live = max(self.peak_live, len(+self.held))
-        self.note("forward")
-        return logits
-
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        self.calls["zero_grad"] += 1
-        super().zero_grad(set_to_none)
-
-    def note(self, event: str) -> None:
-        grads = sum(p.grad.nbytes for p in self.parameters() if p.grad is not None)
-        held = {"activations": sum(self.held.values()) / 1024, "gradients": grads / 1024}
-        self.events.append((event, held))
-
-
-class _Kept:
-    """A saved tensor that is taken off the list when autograd lets go of it."""
-
-    def __init__(self, held: Counter[int], number: int, value: Tensor, size: int) -> None:
-        self.held, self.number, self.value, self.size = held, number, value, size
-        held[number] += size
-
-    def __del__(self) -> None:
-        self.held[self.number] -= self.size
-
-
-def micro_batch(targets: int, seed: int, *, rows: int = 2) -> dict[str, Tensor]:
-    """Rows of random tokens with exactly `targets` target tokens, all in the first rows.
-
-    >>> int((micro_batch(7, seed=0)["labels"][:, 1:] != IGNORE).sum())
-    7
-    """
-    draw = torch.Generator().manual_seed(1000 + seed)
-    length = 1 + max(4, -(-targets // rows))
-    input_ids = torch.randint(VOCABULARY, (rows, length), generator=draw)
-    labels = input_ids.clone()
-    labels[:, 0] = IGNORE
-    flat = labels[:, 1:].reshape(-1)
-    flat[targets:] = IGNORE
-    labels[:, 1:] = flat.view(rows, length - 1)
-    return {"input_ids": input_ids, "labels": labels}
-
-
-def steps(
-    step: Step, windows: Sequence[Sequence[int]], *, max_norm: float = math.inf
-) -> dict[str, Any]:
-    """Run `step` on each window, given as target tokens per micro-batch, and say what was seen.
-
-    weights          after each window, flat; losses: what the step returned
-    optimizer_steps, schedule_steps, backward_calls, zero_grad_calls, forward_calls: over all
-    peak_live        most micro-batches that were live at once
-    """
-    model, optimizer, schedule = _made()
-    weights, losses = [], []
-    with _watched(model, optimizer, schedule):
-        for window in _data(windows):
-            losses.append(_number(step(model, optimizer, schedule, window, max_norm)))
-            weights.append(_flat(model))
-    seen = {f"{name}_calls": model.calls[name] for name in ("forward", "backward", "zero_grad")}
-    counts = {f"{name}_steps": model.calls[name] for name in ("optimizer", "schedule")}
-    return {"weights": weights, "losses": losses, "peak_live": model.peak_live, **seen, **counts}
-
-
-def timeline(step: Step, window: Sequence[int]) -> list[tuple[str, dict[str, float]]]:
-    """KiB of activations and of gradients that are held after each event of one step."""
-    model, optimizer, schedule = _made()
-    with _watched(model, optimizer, schedule):
-        step(model, optimizer, schedule, *_data([window]), math.inf)
-    return model.events
-
-
-def popular_step(
-    model: nn.Module, optimizer: torch.optim.Optimizer, micro_batches: Sequence[dict[str, Tensor]]
-) -> float:
-    """The step of many tutorials: each micro-batch's mean, divided by their number."""
-    reported = 0.0
-    optimizer.zero_grad()
-    for one in micro_batches:
-        loss = loop.summed_loss(loop.logits_of(model, one), one["labels"]) / _targets(one)
-        (loss / len(micro_batches)).backward()
-        reported += loss.item() / len(micro_batches)
-    optimizer.step()
-    return reported
-
-
-def recipe(
-    name: str, windows: Sequence[Sequence[int]], *, max_norm: float = math.inf
-) -> dict[str, list]:
-    """Weights and losses after each window by one recipe: "right", or a name of MISTAKES.
-
-    The right one has no loop: PyTorch's own mean over the targets of the whole window. `losses`
-    are per target token, `means` the means of the micro-batches' means.
-    """
-    model, optimizer, _ = _made()
-    weights, losses, averages = [], [], []
-    for window in _data(windows):
-        means = [_loss(model, [one]) for one in window]
-        if name != "left over":
-            optimizer.zero_grad()
-        if name in {"clip each", "step each"}:
-            _piece_by_piece(name, model, optimizer, window, max_norm)
-        else:
-            _scaled(name, model, window).backward()
-            if name != "unclipped":
-                # to clip the sum and then divide is to clip the mean to a fraction of the norm
-                tokens = sum(map(_targets, window)) if name == "clip first" else 1
-                nn.utils.clip_grad_norm_(model.parameters(), max_norm / tokens)
-            optimizer.step()
-        losses.append(float(_whole(means, window)))
-        averages.append(float(torch.stack(means).detach().mean()))
-        weights.append(_flat(model))
-    return {"weights": weights, "losses": losses, "means": averages}
-
-
-def _scaled(name: str, model: nn.Module, window: list[dict[str, Tensor]]) -> Tensor:
-    """The loss whose gradient a recipe follows."""
-    tokens = sum(map(_targets, window))
-    factor = {"no division": tokens, "divided twice": 1 / len(window)}.get(name, 1)
-    if name == "mean of means":
-        return torch.stack([_loss(model, [one]) for one in window]).mean()
-    if name == "last only":
-        return _loss(model, window[-1:]) * _targets(window[-1]) / tokens
-    return _loss(model, window) * factor
-
-
-def _piece_by_piece(
-    name: str, model: nn.Module, optimizer: Any, window: list[dict[str, Tensor]], max_norm: float
-) -> None:
-    tokens = sum(map(_targets, window))
-    for one in window:
-        (_loss(model, [one]) * _targets(one) / tokens).backward()
-        nn.utils.clip_grad_norm_(model.parameters(), max_norm)
-        if name == "step each":
-            optimizer.step()
-            optimizer.zero_grad()
-    optimizer.step()
-
-
-def _whole(means: list[Tensor], window: list[dict[str, Tensor]]) -> Tensor:
-    counts = torch.tensor([_targets(one) for one in window]).double()
-    return (torch.stack(means).detach().nan_to_num() * counts).sum() / counts.sum()
-
-
-def _loss(model: nn.Module, window: list[dict[str, Tensor]]) -> Tensor:
-    """PyTorch's mean over all targets of some micro-batches together."""
-    logits = [model(one["input_ids"])[:, :-1].flatten(0, 1) for one in window]
-    labels = [one["labels"][:, 1:].flatten() for one in window]
-    return F.cross_entropy(torch.cat(logits), torch.cat(labels), ignore_index=IGNORE)
-
-
-def _targets(one: dict[str, Tensor]) -> int:
-    return int((one["labels"][:, 1:] != IGNORE).sum())
-
-
-def _data(windows: Sequence[Sequence[int]]) -> list[list[dict[str, Tensor]]]:
-    return [
-        [micro_batch(int(targets), 100 * w + k) for k, targets in enumerate(window)]
-        for w, window in enumerate(windows)
-    ]
-
-
-def _made() -> tuple[Counting, torch.optim.Optimizer, Any]:
-    model = Counting()
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
-    return model, optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
-
-
-def _flat(model: nn.Module) -> list[float]:
-    flat: list[float] = nn.utils.parameters_to_vector(model.parameters()).tolist()
-    return flat
-
-
-def _number(loss: object) -> object:
-    return loss.detach().tolist() if isinstance(loss, Tensor) else loss
-
-
-@contextlib.contextmanager
-def _watched(model: Counting, optimizer: Any, schedule: Any) -> Iterator[None]:
-    """Count the calls that matter, wherever they come from."""
-
-    def counted(name: str, call: Callable[..., Any], event: str = "") -> Callable[..., Any]:
-        @functools.wraps(call)
-        def wrapper(*arguments: Any, **options: Any) -> Any:
-            model.calls[name] += 1
-            result = call(*arguments, **options)
-            if event:
-                model.note(event)
-            return result
-
-        return wrapper
-
-    backward = counted("backward", torch.autograd.backward, "backward")
-    optimizer.step = counted("optimizer", optimizer.step, "step")
-    optimizer.zero_grad = counted("zero_grad", optimizer.zero_grad)
-    schedule.step = counted("schedule", schedule.step)
-    model.calls.clear()
-    with mock.patch("torch.autograd.backward", backward):
-        yield
+WRONG: dict[str, dict[str, Callable[..., Any]]] = {
+    "token-mean": {
+        "the mean of the means: a token of a short micro-batch weighs too much": (
+            lambda means, counts: sum(means) / len(means)
+        ),
+        "the counts are exchanged": lambda means, counts: _token_mean(means, counts[::-1]),
+        "the sum: divide by the target tokens": lambda means, counts: (
+            _token_mean(means, counts) * sum(counts)
+        ),
+        "divided by the micro-batches: divide by the target tokens": lambda means, counts: (
+            _token_mean(means, counts) * sum(counts) / len(counts)
+        ),
+        "a mean is divided already: multiply each by its count first": lambda means, counts: (
+            sum(means) / sum(counts)
+        ),
+        "divided by the tokens and by the micro-batches": lambda means, counts: (
+            _token_mean(means, counts) / len(counts)
+        ),
+        "the means of the means, divided by the tokens": lambda means, counts: (
+            sum(means) / len(means) / sum(counts)
+        ),
+        "nothing times nan is nan: leave out what has no targets": lambda means, counts: (
+            sum(m * n for m, n in zip(means, counts, strict=True)) / sum(counts)
+        ),
+        "it stops at a micro-batch without targets: others may follow": lambda means, counts: (
+            _token_mean(
+                *zip(
+                    *itertools.takewhile(lambda p: p[1], zip(means, counts, strict=True)),
+                    strict=True,
+                )
+            )
+        ),
+    },
+    "windows": {
+        "the tail is lost: these micro-batches never count": lambda many, k: [
+            one for one in _windows(many, k) if len(one) == k
+        ],
+        "an empty window: a step without micro-batches": lambda many, k: (
+            _windows(many, k) + [[]] * (len(many) % k == 0)
+        ),
+        "dealt out like cards: a window holds neighbours": lambda many, k: [
+            list(many[i :: -(-len(many) // k)]) for i in range(-(-len(many) // k))
+        ],
+        "the window closes one too early: number 0 is the first": lambda many, k: [
+            *_windows(many[:1], k),
+            *_windows(many[1:], k),
+        ],
+        "clear() empties the window that was handed over: begin a new list": lambda many, k: [
+            [] for _ in _windows(many, k)
+        ],
+        "the tail joins a full window: too large a step": _tail_joined,
+        "so many windows, asked were windows of so many": lambda many, k: [
+            one.tolist() for one in np.array_split(np.asarray(many), k)
+        ],
+        "a short window first: the last is the short one": lambda many, k: [
+            one[::-1] for one in _windows(many[::-1], k)[::-1]
+        ],
+    },
+    "adding-time": {
+        "moved once: the sum is read and written, too": lambda p, old, new, speed: (
+            1e3 * p * new / speed
+        ),
+        "the sum is read as well as written": lambda p, old, new, speed: (
+            1e3 * p * (old + new) / speed
+        ),
+        "the new gradient has its own bytes": lambda p, old, new, speed: 1e3 * p * 3 * old / speed,
+        "the sum has its own bytes": lambda p, old, new, speed: 1e3 * p * 3 * new / speed,
+        "the two are exchanged: the sum moves twice": lambda p, old, new, speed: (
+            1e3 * p * (old + 2 * new) / speed
+        ),
+        "the sum is read and written, and the new gradient is read": lambda p, old, new, speed: (
+            1e3 * p * 2 * old / speed
+        ),
+        "seconds: a thousand milliseconds each": lambda p, old, new, speed: (
+            _adding_time(p, old, new, speed) / 1e3
+        ),
+        "microseconds: a thousandth of a millisecond each": lambda p, old, new, speed: (
+            _adding_time(p, old, new, speed) * 1e3
+        ),
+        "turned over: bytes / (bytes per second) are seconds": lambda p, old, new, speed: (
+            speed / (p * (2 * old + new))
+        ),
+        "the numbers of the H100: take those that are handed over": lambda p, old, new, speed: (
+            _adding_time(8.03e9, 2, 2, 3.35e12)
+        ),
+    },
+    "epoch": {
+        "mean of the micro-batches' means": _walk(
+            lambda w, g, k: float(np.mean([w - np.mean(micro) for micro in g]))
+        ),
+        "forgets the tail": lambda many, k: _epoch(many[: len(many) // k * k], k),
+        "divides the tail as if it were full": _walk(
+            lambda w, g, k: (w - float(np.mean(_flat(g)))) * len(g) / k
+        ),
+        "zero_grad inside the loop": _walk(
+            lambda w, g, k: sum(w - x for x in g[-1]) / len(_flat(g))
+        ),
+        "steps at every micro-batch": lambda many, k: [float(np.mean(micro)) for micro in many],
+        "the tail joins the window before it": lambda many, k: [
+            sum(_flat(g)) / len(_flat(g)) for g in _tail_joined(many, k)
+        ],
+    },
+}

@@ -1,0 +1,123 @@
+"""A model small enough to be judged to its last digits, that says what it does and holds.
+
+    target tokens of each micro-batch  ->  micro-batches, a bigram table that counts
+
+Words
+    window     the micro-batches of one optimizer step
+    live       a micro-batch whose saved activations have not been freed
+"""
+
+import functools
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from batchlab.counts import IGNORE
+
+__all__ = [
+    "IGNORE",
+    "Counting",
+    "made",
+    "micro_batch",
+    "targets_of",
+    "weights_of",
+    "windows_of",
+]
+
+VOCABULARY, WIDTH, RATE = 12, 6, 0.5
+
+
+class Counting(nn.Module):
+    """A bigram model that notes each forward pass and what it keeps for the backward pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        draw = functools.partial(torch.randn, generator=torch.Generator().manual_seed(5))
+        self.embedding = nn.Parameter(draw(VOCABULARY, WIDTH).double())
+        self.head = nn.Parameter(draw(VOCABULARY, WIDTH).double())
+        self.calls: Counter[str] = Counter()
+        self.order: list[str] = []
+        self.held: Counter[int] = Counter()  # bytes kept, by number of the forward pass
+        self.peak_live = 0
+        self.events: list[tuple[str, dict[str, float]]] = []
+
+    def forward(self, input_ids: Tensor, **_: object) -> Tensor:
+        number = self.calls["forward"]
+        self.calls["forward"] += 1
+
+        def keep(value: Tensor) -> "_Kept":
+            own = all(value.data_ptr() != p.data_ptr() for p in self.parameters())
+            # a clone: the value itself may hold the graph that holds it
+            return _Kept(self.held, number, value.clone(), value.nbytes if own else 0)
+
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept.value):
+            logits = torch.tanh(F.embedding(input_ids, self.embedding)) @ self.head.T
+        self.peak_live = max(self.peak_live, len(+self.held))
+        self.note("forward")
+        return logits
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        self.calls["zero_grad"] += 1
+        super().zero_grad(set_to_none)
+
+    def note(self, event: str) -> None:
+        grads = sum(p.grad.nbytes for p in self.parameters() if p.grad is not None)
+        held = {"activations": sum(self.held.values()) / 1024, "gradients": grads / 1024}
+        self.events.append((event, held))
+
+
+class _Kept:
+    """A saved tensor that is taken off the list when autograd lets go of it."""
+
+    def __init__(self, held: Counter[int], number: int, value: Tensor, size: int) -> None:
+        self.held, self.number, self.value, self.size = held, number, value, size
+        held[number] += size
+
+    def __del__(self) -> None:
+        self.held[self.number] -= self.size
+
+
+def micro_batch(targets: int, seed: int, *, rows: int = 2) -> dict[str, Tensor]:
+    """Rows of random tokens with exactly `targets` target tokens, all in the first rows.
+
+    >>> int((micro_batch(7, seed=0)["labels"][:, 1:] != IGNORE).sum())
+    7
+    """
+    draw = torch.Generator().manual_seed(1000 + seed)
+    length = 1 + max(4, -(-targets // rows))
+    input_ids = torch.randint(VOCABULARY, (rows, length), generator=draw)
+    labels = input_ids.clone()  # the first label of a row is never read, and here it is no IGNORE
+    flat = labels[:, 1:].reshape(-1)
+    flat[targets:] = IGNORE
+    labels[:, 1:] = flat.view(rows, length - 1)
+    return {"input_ids": input_ids, "labels": labels}
+
+
+def targets_of(one: dict[str, Tensor]) -> int:
+    """How many tokens of a micro-batch the loss counts."""
+    return int((one["labels"][:, 1:] != IGNORE).sum())
+
+
+def windows_of(windows: Sequence[Sequence[int]]) -> list[list[dict[str, Tensor]]]:
+    """Micro-batches for windows that are given as target tokens of each micro-batch."""
+    return [
+        [micro_batch(int(count), 100 * w + k) for k, count in enumerate(window)]
+        for w, window in enumerate(windows)
+    ]
+
+
+def made() -> tuple[Counting, torch.optim.Optimizer, Any]:
+    """A model, plain gradient descent, and a schedule that changes nothing."""
+    model = Counting()
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+    return model, optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
+
+
+def weights_of(model: nn.Module) -> list[float]:
+    """All weights in one list."""
+    flat: list[float] = nn.utils.parameters_to_vector(model.parameters()).tolist()
+    return flat

@@ -1,0 +1,157 @@
+"""Ways to take one optimizer step over several micro-batches: the right one and known wrong ones.
+
+    a recipe, target tokens of each micro-batch  ->  weights, losses
+
+Words
+    recipe     a way to take the step: "right", or a name of MISTAKES
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from batchlab import loop
+from batchlab.classroom.probes.bigram import IGNORE, made, targets_of, weights_of, windows_of
+
+__all__ = ["MISTAKES", "divided_twice_step", "popular_step", "recipe", "undivided_step"]
+
+MISTAKES = {
+    "mean of means": "the mean of the micro-batches' means: divide each sum by the step's targets",
+    "no division": "the sum over all tokens: divide by the target tokens of the step",
+    "divided twice": "divided by the target tokens and by the number of micro-batches as well",
+    "last only": "only the last micro-batch arrived: zero_grad() inside the loop wipes the others",
+    "unshifted": "all labels are counted: the first label of a row has no token before it",
+    "left over": "the gradient of the window before is still in it: zero_grad() once a window",
+    "unclipped": "the gradient was not clipped",
+    "clip each": "clipped after each micro-batch: the norm that counts is that of the whole step",
+    "clip first": "clipped before the division: the norm that counts is that of the mean gradient",
+    "clip always": "scaled up to the largest norm: clipping only ever makes a gradient shorter",
+    "step each": "one optimizer step per micro-batch: these are small batches",
+}
+
+
+def popular_step(
+    model: nn.Module, optimizer: torch.optim.Optimizer, micro_batches: Sequence[dict[str, Tensor]]
+) -> float:
+    """The step of many tutorials: each micro-batch's mean, divided by their number."""
+    return _means_divided_by(len(micro_batches), model, optimizer, micro_batches)
+
+
+def undivided_step(
+    model: nn.Module, optimizer: torch.optim.Optimizer, micro_batches: Sequence[dict[str, Tensor]]
+) -> float:
+    """A step that adds the micro-batches' means: what a head does that drops the token count."""
+    return _means_divided_by(1, model, optimizer, micro_batches)
+
+
+def divided_twice_step(
+    model: nn.Module, optimizer: torch.optim.Optimizer, micro_batches: Sequence[dict[str, Tensor]]
+) -> float:
+    """A step that divides the token mean by the accumulation once more; its loss looks right."""
+    tokens, reported = sum(map(targets_of, micro_batches)), 0.0
+    optimizer.zero_grad()
+    for one in micro_batches:
+        loss = loop.summed_loss(loop.logits_of(model, one), one["labels"]) / tokens
+        (loss / len(micro_batches)).backward()
+        reported += loss.item()
+    optimizer.step()
+    return reported
+
+
+def _means_divided_by(
+    parts: int, model: nn.Module, optimizer: Any, micro_batches: Sequence[dict[str, Tensor]]
+) -> float:
+    reported = 0.0
+    optimizer.zero_grad()
+    for one in micro_batches:
+        loss = loop.summed_loss(loop.logits_of(model, one), one["labels"]) / targets_of(one)
+        (loss / parts).backward()
+        reported += loss.item() / parts
+    optimizer.step()
+    return reported
+
+
+def recipe(
+    name: str, windows: Sequence[Sequence[int]], *, max_norm: float = math.inf
+) -> dict[str, list]:
+    """Weights and losses after each window by one recipe: "right", or a name of MISTAKES.
+
+    The right one has no loop: PyTorch's own mean over the targets of the whole window. `losses`
+    are per target token, `sums` over all of them, `means` the means of the micro-batches' means.
+    """
+    model, optimizer, _ = made()
+    weights, losses, averages = [], [], []
+    for window in windows_of(windows):
+        means = [_loss(model, [one]) for one in window]
+        if name != "left over":
+            optimizer.zero_grad()
+        if name in {"clip each", "step each"}:
+            _piece_by_piece(name, model, optimizer, window, max_norm)
+        else:
+            _scaled(name, model, window).backward()
+            if name == "clip always" and math.isfinite(max_norm):
+                _scale_to(max_norm, [p.grad for p in model.parameters() if p.grad is not None])
+            elif name != "unclipped":
+                # to clip the sum and then divide is to clip the mean to a fraction of the norm
+                tokens = sum(map(targets_of, window)) if name == "clip first" else 1
+                nn.utils.clip_grad_norm_(model.parameters(), max_norm / tokens)
+            optimizer.step()
+        losses.append(float(_whole(means, window)))
+        averages.append(float(torch.stack(means).detach().mean()))
+        weights.append(weights_of(model))
+    counts = [sum(map(int, window)) for window in windows]
+    sums = [loss * count for loss, count in zip(losses, counts, strict=True)]
+    return {"weights": weights, "losses": losses, "means": averages, "sums": sums}
+
+
+def _scaled(name: str, model: nn.Module, window: list[dict[str, Tensor]]) -> Tensor:
+    """The loss whose gradient a recipe follows."""
+    tokens = sum(map(targets_of, window))
+    factor = {"no division": tokens, "divided twice": 1 / len(window)}.get(name, 1)
+    if name == "mean of means":
+        return torch.stack([_loss(model, [one]) for one in window]).mean()
+    if name == "unshifted":
+        labels = sum(int((one["labels"] != IGNORE).sum()) for one in window)
+        return _loss(model, window) * tokens / labels
+    if name == "stops":  # at the first micro-batch without targets
+        kept = list(itertools.takewhile(targets_of, window))
+        return _loss(model, kept) * sum(map(targets_of, kept)) / tokens
+    if name == "last only":
+        return _loss(model, window[-1:]) * targets_of(window[-1]) / tokens
+    return _loss(model, window) * factor
+
+
+def _piece_by_piece(
+    name: str, model: nn.Module, optimizer: Any, window: list[dict[str, Tensor]], max_norm: float
+) -> None:
+    tokens = sum(map(targets_of, window))
+    for one in window:
+        (_loss(model, [one]) * targets_of(one) / tokens).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        if name == "step each":
+            optimizer.step()
+            optimizer.zero_grad()
+    optimizer.step()
+
+
+def _scale_to(norm: float, grads: list[Tensor]) -> None:
+    factor = norm / float(nn.utils.get_total_norm(grads))
+    for grad in grads:
+        grad.mul_(factor)
+
+
+def _whole(means: list[Tensor], window: list[dict[str, Tensor]]) -> Tensor:
+    counts = torch.tensor([targets_of(one) for one in window]).double()
+    return (torch.stack(means).detach().nan_to_num() * counts).sum() / counts.sum()
+
+
+def _loss(model: nn.Module, window: list[dict[str, Tensor]]) -> Tensor:
+    """PyTorch's mean over all targets of some micro-batches together."""
+    logits = [model(one["input_ids"])[:, :-1].flatten(0, 1) for one in window]
+    labels = [one["labels"][:, 1:].flatten() for one in window]
+    return F.cross_entropy(torch.cat(logits), torch.cat(labels), ignore_index=IGNORE)

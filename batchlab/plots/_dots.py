@@ -1,0 +1,53 @@
+"""Draw what no line should join: single measurements, and means with their errors.
+
+named points, or named means with standard errors  ->  matplotlib Figure with `batchlab_alt`
+"""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from batchlab.plots._canvas import COLOURS, INK, MARKERS, PAPER, blank, headline, number, tidy, told
+
+__all__ = ["intervals", "scatter"]
+
+
+def scatter(
+    series: Mapping[str, tuple[Sequence[float], Sequence[float]]], *, title: str, x: str, y: str
+) -> Figure:
+    """Named points (x, y) that are not joined: one micro-batch says nothing of the next."""
+    figure, axes = blank(7, 4)
+    for i, (name, (xs, ys)) in enumerate(series.items()):
+        axes.plot(xs, ys, linestyle="none", color=COLOURS[i % 7], marker=MARKERS[i % 7],
+                  markersize=4, alpha=0.8, label=name)  # fmt: skip
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:,g}")
+    axes.set(xlabel=x, ylabel=y)
+    axes.set_ylim(bottom=0)
+    headline(axes, title)
+    axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
+    most = "; ".join(f"{name} reaches {number(max(ys))}" for name, (_, ys) in series.items())
+    return told(figure, f"Points of {y} for each {x}: {most}.")
+
+
+def intervals(measured: Mapping[str, tuple[float, float]], *, title: str, x: str) -> Figure:
+    """Means with their standard errors {name: (mean, error)}, and a line at zero.
+
+    A bar is two standard errors to each side: where it crosses zero, zero is not ruled out.
+    """
+    figure, axes = blank(7, 0.45 * len(measured) + 1.2)
+    means, errors = zip(*measured.values(), strict=True)
+    places = range(len(measured))
+    axes.axvline(0, color=INK, linewidth=1)
+    axes.errorbar(
+        means, places, xerr=[2 * error for error in errors], fmt="o", color=INK, markersize=6,
+        capsize=4, markerfacecolor=PAPER, markeredgewidth=1.6,
+    )  # fmt: skip
+    axes.set_yticks(list(places), list(measured))
+    axes.invert_yaxis()
+    axes.set(xlabel=x)
+    axes.margins(y=0.25)
+    tidy(axes)
+    headline(axes, title)
+    said = "; ".join(f"{name} {number(m)} ± {e:.2g}" for name, (m, e) in measured.items())
+    return told(figure, f"{x}, with standard errors: {said}.")

@@ -1,0 +1,24 @@
+"""Points stay apart, and a mean is drawn with its error."""
+
+import pytest
+
+from batchlab import plots
+
+
+def test_points_are_not_joined_and_each_is_drawn():
+    figure = plots.scatter({"a": ([1, 2, 3], [5, 1, 9])}, title="Slots", x="micro-batch", y="slots")
+    (line,) = figure.axes[0].lines
+    assert line.get_linestyle() == "None" and line.get_marker() not in ("", "None", None)
+    assert line.get_xydata().tolist() == [[1, 5], [2, 1], [3, 9]]
+    assert figure.batchlab_alt == "Points of slots for each micro-batch: a reaches 9."
+
+
+def test_an_interval_is_two_standard_errors_to_each_side():
+    measured = {"windows": (0.02, 0.015), "longest first": (0.5, 0.02)}
+    figure = plots.intervals(measured, title="Above shuffled", x="nats")
+    (bars,) = figure.axes[0].containers
+    drawn = [segment[:, 0].tolist() for segment in bars.lines[2][0].get_segments()]
+    assert drawn == [pytest.approx([-0.01, 0.05]), pytest.approx([0.46, 0.54])]
+    assert figure.batchlab_alt == (
+        "nats, with standard errors: windows 0.02 ± 0.015; longest first 0.5 ± 0.02."
+    )
