@@ -18,10 +18,12 @@ from numpy.typing import ArrayLike
 
 from batchlab import reading, units
 
-__all__ = ["Summary", "checked", "embedded", "exact", "extremes", "gsm8k", "ids_of",
-           "lognormal", "no_truth_values", "of", "read", "summary"]  # fmt: skip
+__all__ = ["Summary", "bounded", "checked", "embedded", "exact", "gsm8k", "ids_of", "lognormal",
+           "no_truth_values", "of", "read", "summary"]  # fmt: skip
 
+INT64 = np.dtype(np.int64)
 FEW = 64  # up to here Python is faster than a call of NumPy
+_TOO_WIDE = ", more than 64 bits hold"
 MOST_DRAWN = 10**8  # documents; their lengths take 0.75 GiB
 
 
@@ -88,6 +90,15 @@ def checked(lengths: ArrayLike) -> np.ndarray:
         ...
     ValueError: lengths must be integers >= 1, got 0 at position 1
     """
+    return bounded(lengths)[0]
+
+
+def bounded(lengths: ArrayLike) -> tuple[np.ndarray, int, int]:
+    """`lengths` as `checked` returns them, the shortest and the longest.
+
+    >>> bounded([5, 3, 8, 2])[1:]
+    (2, 8)
+    """
     try:
         tokens = np.asarray(lengths)
     except (ValueError, TypeError, OverflowError):
@@ -97,8 +108,9 @@ def checked(lengths: ArrayLike) -> np.ndarray:
     if tokens.size == 0:
         raise ValueError("lengths are empty: at least one document is needed")
     if tokens.dtype.kind not in "iu":
-        raise ValueError(f"lengths must be integers >= 1, got {_first_odd(tokens)}")
-    shortest, longest = extremes(tokens)
+        tokens = _integers(lengths if isinstance(lengths, list | tuple) else tokens.tolist())
+    few = tokens.tolist() if len(tokens) <= FEW else None
+    shortest, longest = (min(few), max(few)) if few else (int(tokens.min()), int(tokens.max()))
     if shortest < 1:
         where = int(np.argmax(tokens < 1))
         raise ValueError(f"lengths must be integers >= 1, got {tokens[where]} at position {where}")
@@ -110,19 +122,7 @@ def checked(lengths: ArrayLike) -> np.ndarray:
             f"lengths must add up to at most {units.MOST:,} tokens; "
             f"document {where} alone has {longest:,}"
         )
-    return tokens if tokens.dtype == np.int64 else tokens.astype(np.int64)
-
-
-def extremes(tokens: np.ndarray) -> tuple[int, int]:
-    """The shortest and the longest of some lengths.
-
-    >>> extremes(np.array([5, 3, 8, 2]))
-    (2, 8)
-    """
-    if len(tokens) <= FEW:
-        few = tokens.tolist()
-        return min(few), max(few)
-    return int(tokens.min()), int(tokens.max())
+    return tokens if tokens.dtype is INT64 else tokens.astype(np.int64), shortest, longest
 
 
 def exact(values: np.ndarray, largest: int) -> np.ndarray:
@@ -142,16 +142,16 @@ def no_truth_values(values: Sequence[Any], numbers: np.ndarray, name: str) -> No
             raise ValueError(f"{name} must be integers, got {values[where]} (bool) at {where}")
 
 
-def _first_odd(tokens: np.ndarray) -> str:
-    for position, value in enumerate(tokens.tolist()):
-        if isinstance(value, bool) or not isinstance(value, int):
-            shown = " ".join(f"{value!r:.40}".split())
-            return f"{shown} ({type(value).__name__}) at position {position}"
-        if abs(value) >= 2**63:
-            bits = value.bit_length()
-            shown = f"{value:.3e}" if bits < 1000 else f"an integer of {bits:,} bits"
-            return f"{shown} at position {position}, more than 64 bits hold"
-    return f"values of type {tokens.dtype}"
+def _integers(values: Sequence[Any]) -> np.ndarray:
+    """Integers that NumPy reads as something else (mixed widths, objects), or the first odd one."""
+    for position, value in enumerate(values):
+        found, more = reading.shown(value), ""
+        if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
+            if abs(int(value)) < 2**63:
+                continue
+            found, more = f"{float(value):.3e}" if abs(value) < 10**300 else found, _TOO_WIDE
+        raise ValueError(f"lengths must be integers >= 1, got {found} at position {position}{more}")
+    return np.array([int(value) for value in values], dtype=np.int64)
 
 
 def embedded() -> np.ndarray:

@@ -27,7 +27,6 @@ import shutil
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -36,14 +35,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 EQUIVALENT = ROOT / "benchmarks" / "equivalent_mutants.txt"
-ARITHMETIC = ("units", "lengths", "padding", "buckets", "packing", "plan", "memory", "roofline")
-# Tests of a door that are not named after it; else tests/test_DOOR*.py, else all that import it.
-TESTS = {
-    "units": ("test_units", "test_strangers"),
-    "lengths": ("test_lengths", "test_strangers"),
-    "blocks": ("test_packing",),
-    "streaming": ("test_packing_stream",),
-}
+ARITHMETIC = ("units", "lengths", "padding", "buckets", "packing", "plan._plan", "memory._formula",
+              "roofline._formula")  # fmt: skip
+# Tests that judge a door beside those that are named after it; without either, all that import it.
+TESTS: dict[str, tuple[str, ...]] = {}
 SWAPS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
@@ -84,8 +79,13 @@ class Mutant:
     after: str
     source: str  # of the whole file, changed
 
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}  {self.before}  ->  {self.after}"
+    @property
+    def module(self) -> str:
+        return ".".join(self.path.relative_to("batchlab").with_suffix("").parts)
+
+    @property
+    def change(self) -> str:
+        return f"{self.before} -> {self.after}"
 
 
 def changes(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, Any]]:
@@ -167,21 +167,16 @@ def files_of(module: str) -> list[Path]:
     return [path.relative_to(ROOT) for path in found]
 
 
-def tests_of(module: str) -> list[str]:
-    """The test files that judge a module: by the table, by name, or by what they import."""
-    door = module.split(".")[0]
-    if door in TESTS:
-        names = [f"tests/{name}.py" for name in TESTS[door]]
-    else:
-        found = sorted((ROOT / "tests").glob(f"test_{door}*.py"))
-        found = found or [
-            p for p in sorted((ROOT / "tests").glob("test_*.py")) if _imports(p, door)
-        ]
-        names = [str(path.relative_to(ROOT)) for path in found]
-    present = [name for name in names if (ROOT / name).exists()]
-    if not present:
-        raise SystemExit(f"no test file imports {module}: name one in TESTS")
-    return present
+def tests_of(path: Path) -> list[str]:
+    """What judges a file: its own examples, the tests of its door, or all that import the door."""
+    door = path.relative_to("batchlab").with_suffix("").parts[0]
+    found = sorted((ROOT / "tests").glob(f"test_{door}*.py"))
+    found += [ROOT / "tests" / f"{name}.py" for name in TESTS.get(door, ())]
+    if not found:
+        found = [p for p in sorted((ROOT / "tests").glob("test_*.py")) if _imports(p, door)]
+    if not found:
+        raise SystemExit(f"no test imports {door}: name one in TESTS")
+    return [str(path), *(str(one.relative_to(ROOT)) for one in found)]
 
 
 def _imports(path: Path, door: str) -> bool:
@@ -268,11 +263,10 @@ def main() -> None:
     options.add_argument("--jobs", type=int, default=2)
     chosen = options.parse_args()
     rng, known = random.Random(chosen.seed), equivalents()
-    work: list[tuple[str, Mutant]] = []
-    for module in chosen.modules:
-        every = [one for path in files_of(module) for one in mutants(path)]
-        few = rng.sample(every, min(chosen.sample, len(every))) if chosen.sample else every
-        work += [(module, one) for one in few]
+    work: list[Mutant] = []
+    for path in (path for module in chosen.modules for path in files_of(module)):
+        every = mutants(path)
+        work += rng.sample(every, min(chosen.sample, len(every))) if chosen.sample else every
     multiprocessing.get_context("forkserver").set_forkserver_preload(
         ["numpy", "torch", "pytest", "hypothesis", "hypothesis.strategies"]
     )
@@ -280,21 +274,19 @@ def main() -> None:
         folders: queue.Queue[Path] = queue.Queue()
         for job in range(chosen.jobs):
             folders.put(copied(Path(place) / str(job)))
-        first = folders.queue[0]
         limits = {}
-        for module in chosen.modules:
-            verdict, took = judged(first, tests_of(module), None)
+        for path in dict.fromkeys(one.path for one in work):
+            verdict, took = judged(folders.queue[0], tests_of(path), None)
             if verdict != "passed":
-                raise SystemExit(f"{module}: its tests fail without any mutant")
-            limits[module] = 20 + 5 * took
-            print(f"{module}: {' '.join(tests_of(module))}, {took:.1f} s", flush=True)
+                raise SystemExit(f"{path}: its tests fail without any mutant")
+            limits[path] = 20 + 5 * took
+            print(f"{took:6.1f} s  {' '.join(tests_of(path))}", flush=True)
 
-        def try_one(task: tuple[str, Mutant]) -> str:
-            module, one = task
+        def try_one(one: Mutant) -> str:
             folder = folders.get()
             try:
                 (folder / one.path).write_text(one.source)
-                return judged(folder, tests_of(module), limits[module])[0]
+                return judged(folder, tests_of(one.path), limits[one.path])[0]
             finally:
                 shutil.copy(ROOT / one.path, folder / one.path)
                 folders.put(folder)
@@ -304,34 +296,31 @@ def main() -> None:
     _report(work, verdicts, known)
 
 
-def _report(
-    work: list[tuple[str, Mutant]], verdicts: list[str], known: dict[tuple[str, str], str]
-) -> None:
-    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    print(
-        f"\n{'module':<14}{'mutants':>9}{'killed':>8}{'by time':>9}{'equivalent':>12}{'score':>9}"
-    )
+def _report(work: list[Mutant], verdicts: list[str], known: dict[tuple[str, str], str]) -> None:
+    kinds = ("failed", "out of time", "equivalent", "passed")
+    counts: dict[str, dict[str, int]] = {}
     survivors = []
-    for (module, one), verdict in zip(work, verdicts, strict=True):
-        reason = known.get((module, f"{one.before} -> {one.after}"))
-        verdict = "equivalent" if verdict == "passed" and reason else verdict
-        counts[module][verdict] += 1
+    for one, verdict in zip(work, verdicts, strict=True):
         if verdict == "passed":
-            survivors.append(one)
-    counts["all"] = {
-        verdict: sum(found[verdict] for found in list(counts.values()))
-        for verdict in ("failed", "out of time", "equivalent", "passed")
-    }
+            if (one.module, one.change) in known:
+                verdict = "equivalent"
+            else:
+                survivors.append(one)
+        counts.setdefault(one.module, dict.fromkeys(kinds, 0))[verdict] += 1
+    counts["all"] = {kind: sum(found[kind] for found in counts.values()) for kind in kinds}
+    print(
+        f"\n{'module':<20}{'mutants':>9}{'killed':>8}{'by time':>9}{'equivalent':>12}{'score':>9}"
+    )
     for module, found in counts.items():
-        killed, late = found["failed"] + found["out of time"], found["out of time"]
-        judged_ = killed + found["passed"]
+        killed = found["failed"] + found["out of time"]
+        score = killed / max(killed + found["passed"], 1)
         print(
-            f"{module:<14}{judged_ + found['equivalent']:>9}{killed:>8}{late:>9}"
-            f"{found['equivalent']:>12}{killed / max(judged_, 1):>9.1%}"
+            f"{module:<20}{sum(found.values()):>9}{killed:>8}{found['out of time']:>9}"
+            f"{found['equivalent']:>12}{score:>9.1%}"
         )
     print("\nsurvived:" if survivors else "\nnone survived")
     for one in survivors:
-        print(f"  {one}")
+        print(f"  {one.path}:{one.line}  {one.change}")
 
 
 if __name__ == "__main__":

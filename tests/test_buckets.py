@@ -212,6 +212,17 @@ def test_ranks_that_need_squares_are_not_those_that_need_sums():
     assert met("pairs") == [[[0], [6]], [[1, 2, 3, 4, 5], [7, 8]]]
 
 
+@pytest.mark.parametrize("power", [31, 32, 40])
+def test_squares_beyond_64_bits_are_compared_as_they_are(power):
+    """The mistake beside the law: the square of 2**32 is 0 in 64 bits, and meets the short ones."""
+    tokens, batches = [2**power, 2**power, 3, 3], [[0], [2], [1], [3]]
+    dealt = buckets.balance(tokens, batches, 2, cost="pairs")
+    met = sorted(sorted(step) for step in zip(*dealt, strict=True))
+    assert met == [[[0], [1]], [[2], [3]]]
+    many = buckets.balance([2**31] * 9 + [2**31 + 1], [[*range(9)], [9]] * 2, 2, cost="pairs")
+    assert sorted(len(batch) for batch, _ in zip(*many, strict=True)) == [1, 9]
+
+
 def test_steps_come_in_a_random_order():
     batches = [[i] for i in range(64)]
     dealt = buckets.balance(list(range(1, 65)), batches, 2)
@@ -251,7 +262,10 @@ def test_no_other_deal_makes_the_steps_shorter():
             lambda: buckets.balance([4], [[0]] * 5, 4),
             "5 batches do not divide over 4 ranks: drop 1 or add 3",
         ),
-        (lambda: buckets.by_token_budget([4, 9], 8), "9 tokens and takes 9 slots .* is 8 slots"),
+        (
+            lambda: buckets.by_token_budget([8, 4, 9], 8),
+            "document 2 has 9 tokens and takes 9 slots .* is 8 slots",
+        ),
         (lambda: buckets.by_two_budgets([4, 9], [1, 1], 8, 8), "document 1 .* is 8 text slots"),
         (lambda: buckets.by_two_budgets([4], [9], 0, 8), "text_slots must be a whole number"),
         (lambda: buckets.by_two_budgets([4], [9], 9, 0), "image_slots must be a whole number"),

@@ -53,6 +53,94 @@ def test_what_is_no_length_is_named(value, message):
         lengths.checked(value)
 
 
+@pytest.mark.parametrize("documents", [4, 64, 65, 1000])
+def test_lengths_are_bounded_whether_few_or_many(documents):
+    some = np.full(documents, 7)
+    some[[1, 2]] = 3, 900
+    found, shortest, longest = lengths.bounded(some)
+    assert (found is some, shortest, longest) == (True, 3, 900)
+    assert type(shortest) is type(longest) is int
+    some[3] = -1
+    with pytest.raises(ValueError, match="got -1 at position 3"):
+        lengths.checked(some)
+
+
+def test_all_tokens_together_are_counted_up_to_two_to_the_53():
+    most = 2**53
+    for some in ([most], [most - 1, 1], [2**52, 2**52], np.array([most], dtype=np.uint64)):
+        assert sum(lengths.checked(some).tolist()) == most
+    for some, where in (([most, 1], 0), ([1, 2**52, 2**52], 1), ([2**63], 0)):
+        with pytest.raises(ValueError, match=f"at most {most:,} tokens; document {where} alone"):
+            lengths.checked(some)
+    with pytest.raises(ValueError, match=r"1\.845e\+19 at position 1, more than 64 bits hold"):
+        lengths.checked([1, 2**64 - 1])  # which NumPy reads as two floats
+    assert lengths.checked([2**50] + [1] * 100).sum() == 2**50 + 100, "many, but not too many"
+
+
+@pytest.mark.parametrize(
+    ("some", "shown"),
+    [
+        ([True, 5], "True (bool) at 0"),
+        ([1, 1, True], "True (bool) at 2"),
+        ((5, np.True_, 7), "True (bool) at 1"),
+        ([5, False], "0 at position 1"),
+        ([True], "True (bool) at position 0"),
+    ],
+)
+def test_a_truth_value_among_integers_is_no_length(some, shown):
+    with pytest.raises(ValueError) as caught:
+        lengths.checked(some)
+    assert str(caught.value).endswith(f"got {shown}")
+    assert lengths.checked([1, 1, 5]).tolist() == [1, 1, 5], "a one is"
+
+
+def test_integers_that_numpy_would_mix_into_floats_are_lengths():
+    """The mistake beside the law: an unsigned and a signed integer of 64 bits meet in a float."""
+    assert np.asarray([np.uint64(5), np.int64(3)]).dtype == np.float64
+    for some in ([np.uint64(5), np.int64(3)], (np.uint64(5), 3), np.array([5, 3], dtype=object)):
+        found = lengths.checked(some)
+        assert found.tolist() == [5, 3] and found.dtype == np.int64
+    for odd in (-(2**63) - 1, 10**5000, -(10**400)):
+        with pytest.raises(ValueError, match="at position 1, more than 64 bits hold"):
+            lengths.checked([5, odd])
+
+
+def test_sums_are_exact_beyond_64_bits():
+    values = np.array([2**40, 3])
+    assert lengths.exact(values, 2**63 - 1) is values
+    assert (lengths.exact(values, 2**63) ** 2).tolist() == [2**80, 9]
+    assert int((values**2).sum()) == 9, "the mistake: 64 bits keep the 9"
+
+
+def test_a_summary_by_hand():
+    found = lengths.summary([5, 1, 2, 4, 3, 9, 7, 6, 8, 15])
+    assert vars(found) == {
+        "documents": 10, "tokens": 60, "shortest": 1, "median": 5.5, "longest": 15,
+        "p90": pytest.approx(9.6, rel=1e-15),
+    }  # fmt: skip
+    assert found.mean == 6.0
+
+
+def test_drawn_lengths_take_any_limits_that_can_be_held():
+    assert lengths.lognormal(3, median=9, sigma=0, longest=99).tolist() in ([9] * 3, [8] * 3)
+    assert lengths.lognormal(3, median=9, sigma=0, longest=1).tolist() == [1] * 3
+    assert lengths.lognormal(3, median=1e-9, sigma=0, longest=99).tolist() == [1] * 3
+    default, zero, one = (
+        lengths.lognormal(50, median=9, sigma=1, longest=99, **seed).tolist()
+        for seed in ({}, {"seed": 0}, {"seed": 1})
+    )
+    assert default == zero != one
+    for how, message in (
+        ({"count": 10**8 + 1}, "count must be at most 100,000,000"),
+        ({"longest": 2**53 // 5 + 1}, "longest must be at most 1,801,439,850,948,198"),
+        ({"longest": 0}, "longest must be a whole number of at least 1"),
+        ({"median": 0}, "median must be above 0, got 0"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            lengths.lognormal(**({"count": 5, "median": 9, "sigma": 1, "longest": 99} | how))
+
+
 def test_other_formats_and_drawing_options_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"read from \.npy"):
         lengths.read(tmp_path / "a.bin")

@@ -1,5 +1,9 @@
 """Bytes by category: worked numbers of the literature, and transformers as the judge of shapes."""
 
+import math
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from batchlab import memory, units
@@ -95,6 +99,136 @@ def test_adapters_train_a_share():
     assert found.states_bytes / 1e9 == pytest.approx(16.06 + 41_943_040 * 14 / 1e9, abs=0.01)
 
 
+# hidden 8, 2 layers, 2 heads and 1 for keys of 4, an MLP of 16, 10 words
+SMALL = ModelShape(8, 2, 2, 1, 4, 16, 10)
+OLD = ModelShape(8, 2, 2, 2, 4, 16, 10, tied=True, gated=False, biases=5, norms=4, positions=6)
+
+
+def test_parameters_by_hand():
+    attention = 8 * 8 + 2 * 8 * 4 + 8 * 8
+    assert SMALL.layer_parameters == attention + 3 * 8 * 16 + 2 * 8 == 592
+    assert SMALL.parameters == 2 * 592 + 2 * 10 * 8 + 8 == 1352
+    assert OLD.layer_parameters == 4 * 8 * 8 + 2 * 8 * 16 + 4 * 8 + 5 == 549
+    assert OLD.parameters == 2 * 549 + 10 * 8 + 2 * 8 + 6 * 8 == 1242
+    defaults = ModelShape(8, 2, 2, 1, 4, 16, 10, False, True, 0, 2, 0)
+    assert defaults == SMALL
+
+
+def test_one_estimate_by_hand():
+    found = estimate(SMALL, Plan(3, 7, 2, 5))  # accumulation takes no memory
+    layer = 2 * (4 * 8 + 2 * 8 + 2 * 4 + 4 * 16) + 4 * 2
+    assert layer_bytes_per_token(SMALL, length=5) == layer == 248
+    assert vars(found) == {
+        "parameters": 2 * 1352,
+        "gradients": 2 * 1352,
+        "optimizer": 12 * 1352,
+        "activations": 3 * 5 * 2 * layer,
+        "logits": 3 * 5 * 10 * 10,
+    }
+    assert found.states_bytes == 16 * 1352 and found.total_bytes == 16 * 1352 + 15 * 596
+    wide = estimate(SMALL, Plan(3, 1, 1, 5), bytes_per_value=4, logits_copies_bytes=0)
+    assert wide.activations == 15 * 2 * (2 * (layer - 8) + 8) and wide.logits == 0
+    scores = estimate(SMALL, Plan(3, 1, 1, 5), flash=False)
+    assert scores.activations == 15 * 2 * (layer - 8 + 2 * 2 * 2 * 5)
+    again = estimate(SMALL, Plan(3, 1, 1, 5), flash=False, checkpointing="selective")
+    assert again.activations == 15 * 2 * layer, "scores are recomputed: none is kept"
+    full = estimate(SMALL, Plan(3, 1, 1, 5), checkpointing="full")
+    assert full.activations == 15 * (2 * 2 * 8 + layer)
+
+
+def test_the_older_block_by_hand():
+    assert layer_bytes_per_token(OLD, length=5) == 34 * 8
+    assert layer_bytes_per_token(OLD, length=5, bytes_per_value=4) == 34 * 8 * 2
+    assert layer_bytes_per_token(OLD, length=5, flash=False) == 34 * 8 + 5 * 2 * 5
+    both = layer_bytes_per_token(OLD, length=5, flash=False, bytes_per_value=4)
+    assert both == 2 * (34 * 8 + 5 * 2 * 5)
+
+
+@pytest.mark.parametrize(
+    ("stage", "divided"), [(0, (1, 1, 1)), (1, (1, 1, 3)), (2, (1, 3, 3)), (3, (3, 3, 3))]
+)
+def test_shards_and_shares_are_rounded_up(stage, divided):
+    found = estimate(SMALL, Plan(1, 1, 3, 1), zero_stage=stage, trainable_share=0.3)
+    wanted = [2 * 1352, 0.3 * 2 * 1352, 0.3 * 12 * 1352]
+    got = (found.parameters, found.gradients, found.optimizer)
+    assert got == tuple(math.ceil(n / by) for n, by in zip(wanted, divided, strict=True))
+    assert all(type(n) is int for n in vars(found).values())
+
+
+def test_every_scheme_says_what_it_keeps():
+    found = {name: (s.parameters, s.gradients, s.optimizer) for name, s in STATES.items()}
+    assert found == {
+        "fp32": (4, 4, 8), "mixed": (2, 2, 12), "mixed_fp32_gradients": (2, 4, 12),
+        "bf16": (2, 2, 4), "bf16_fp32_adam": (2, 2, 8), "mixed_adam8bit": (2, 2, 6),
+        "fp32_sgd": (4, 4, 0), "fp32_sgd_momentum": (4, 4, 4),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("how", [{}, {"checkpointing": "full"}, {"logits_copies_bytes": 0}])
+def test_rows_that_fit_are_those_of_trying_each(how):
+    def total(rows):
+        return estimate(SMALL, Plan(rows, 1, 2, 5), **how).total_bytes
+
+    for budget in {total(rows) + more for rows in range(1, 6) for more in (-1, 0, 1)} - {
+        total(1) - 1
+    }:
+        wanted = max(rows for rows in range(1, 9) if total(rows) <= budget)
+        assert rows_that_fit(SMALL, budget, length=5, data_parallel=2, **how) == wanted
+    with pytest.raises(ValueError, match="the states and one row need 1 B more than the budget of"):
+        rows_that_fit(SMALL, total(1) - 1, length=5, data_parallel=2, **how)
+    states = estimate(SMALL, Plan(1, 1, 2, 5), **how).states_bytes
+    with pytest.raises(ValueError, match="the states and one row need"):
+        rows_that_fit(SMALL, states, length=5, data_parallel=2, **how)
+    with pytest.raises(ValueError, match="the states alone need"):
+        rows_that_fit(SMALL, states - 1, length=5, data_parallel=2, **how)
+
+
+LLAMA = {
+    "model_type": "llama", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 2,
+    "intermediate_size": 16, "vocab_size": 10,
+}  # fmt: skip
+
+
+def test_a_config_by_hand():
+    assert ModelShape.from_config(LLAMA | {"num_key_value_heads": 1}) == SMALL
+    assert ModelShape.from_config(LLAMA) == replace(SMALL, kv_heads=2)
+    more = {"head_dim": 6, "tie_word_embeddings": True, "num_key_value_heads": 1}
+    assert ModelShape.from_config(LLAMA | more) == replace(SMALL, head_size=6, tied=True)
+    one_key = {"num_key_value_heads": 1}
+    qwen2 = ModelShape.from_config(LLAMA | one_key | {"model_type": "qwen2"})
+    assert qwen2 == replace(SMALL, biases=(2 + 2 * 1) * 4)
+    qwen3 = ModelShape.from_config(LLAMA | one_key | {"model_type": "qwen3"})
+    assert qwen3 == replace(SMALL, biases=2 * 4)
+    gpt2 = {"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 2, "vocab_size": 10,
+            "n_positions": 6}  # fmt: skip
+    wide = ModelShape(8, 2, 2, 2, 4, 32, 10, True, False, 5 * 8 + 32, 4, 6)
+    assert ModelShape.from_config(gpt2) == wide
+    narrow = replace(wide, intermediate=16, biases=5 * 8 + 16)
+    assert ModelShape.from_config(gpt2 | {"n_inner": 16}) == narrow
+
+
+@pytest.mark.parametrize("key", [key for key in LLAMA if key != "model_type"])
+def test_a_size_that_is_missing_or_no_count_is_named(key):
+    with pytest.raises(ValueError, match=f"config key {key} is missing"):
+        ModelShape.from_config({name: value for name, value in LLAMA.items() if name != key})
+    for odd in ("8", 8.0, -1):
+        with pytest.raises(ValueError, match="must be a whole number of at least"):
+            ModelShape.from_config(LLAMA | {key: odd})
+
+
+@pytest.mark.parametrize(
+    "name", ["hidden", "layers", "heads", "kv_heads", "head_size", "vocabulary", "intermediate",
+             "biases", "norms", "positions"]
+)  # fmt: skip
+def test_sizes_of_a_shape_are_counts(name):
+    least = 0 if name in ("intermediate", "biases", "norms", "positions") else 1
+    for value in (least - 1, 1.0, True):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least {least}"):
+            replace(SMALL, **{name: value})
+    assert type(getattr(replace(SMALL, **{name: np.int16(1)}), name)) is int
+    assert getattr(replace(SMALL, **{name: least}), name) == least
+
+
 @pytest.mark.parametrize("checkpointing", ["none", "full"])
 def test_the_rows_that_fit_and_one_more_does_not(checkpointing):
     how = {"states": "bf16", "checkpointing": checkpointing}
@@ -112,6 +246,14 @@ def test_the_rows_that_fit_and_one_more_does_not(checkpointing):
         (lambda: estimate(QWEN_05B, Plan(1, 1, 1, 1), states="fp8"), "unknown states 'fp8'"),
         (lambda: estimate(QWEN_05B, Plan(1, 1, 1, 1), checkpointing="some"), "got 'some'"),
         (lambda: estimate(QWEN_05B, Plan(1, 1, 1, 1), zero_stage=4), "0 to 3, got 4"),
+        (lambda: estimate(SMALL, Plan(1, 1, 1, 1), zero_stage=True), "zero_stage must be a whole"),
+        (lambda: estimate(SMALL, Plan(1, 1, 1, 1), zero_stage=-1), "zero_stage must be a whole"),
+        (lambda: estimate(SMALL, Plan(1, 1, 1, 1), trainable_share=0), "trainable_share must be"),
+        (lambda: estimate(SMALL, Plan(1, 1, 1, 1), trainable_share=1.1), "trainable_share must be"),
+        (lambda: estimate(SMALL, Plan(1, 1, 1, 1), bytes_per_value=0), "bytes_per_value must be"),
+        (lambda: estimate(SMALL, Plan(1, 1, 1, 1), logits_copies_bytes=-1), "logits_copies_bytes"),
+        (lambda: layer_bytes_per_token(SMALL, length=0), "length must be a whole number"),
+        (lambda: rows_that_fit(SMALL, -1, length=1), "budget_bytes must be a whole .* least 0"),
         (lambda: ModelShape.from_config({"model_type": "tetris"}), "'tetris' is not understood"),
         (lambda: ModelShape.from_config({"model_type": "llama"}), "config key hidden_size is miss"),
     ],

@@ -100,6 +100,73 @@ def test_one_window_around_everything_pads_like_sorting(lengths):
     assert widths != sorted(widths), "but the batches come in a random order"
 
 
+def test_batches_by_hand():
+    assert in_order([5, 3, 8, 2, 9], 2) == [[0, 1], [2, 3], [4]]
+    assert in_order([5, 3, 8, 2], 2) == [[0, 1], [2, 3]]
+    assert in_order([5, 3], 9) == [[0, 1]] and in_order([5, 3], 1) == [[0], [1]]
+    assert by_length([5, 3, 5, 3, 1], 2) == [[4, 1], [3, 0], [2]], "equals in the order of the data"
+    assert all(type(i) is int for batch in by_length([5, 3, 1], 2) for i in batch)
+
+
+@pytest.mark.parametrize("longest", [50, 2**16 - 1, 2**16, 2**40])
+@pytest.mark.parametrize(
+    ("documents", "rows", "window"),
+    [(1, 1, 1), (7, 2, 2), (100, 3, 5), (700, 8, 32), (700, 255, 1), (700, 256, 1), (50, 4, 99)],
+)
+def test_windows_are_those_of_a_search_by_hand(documents, rows, window, longest):
+    """Equal to sorting each window with Python, narrow or wide, lengths of 16 bits or more."""
+    tokens = np.random.default_rng(5).integers(1, longest + 1, documents)
+    tokens[0] = longest
+    rng = np.random.default_rng(3)
+    order, size = rng.permutation(documents).tolist(), rows * window
+    inside = [order[i : i + size] for i in range(0, documents, size)]
+    flat = [i for part in inside for i in sorted(part, key=lambda i: tokens[i])]
+    wanted = [flat[i : i + rows] for i in range(0, documents, rows)]
+    rng.shuffle(wanted)
+    found = in_windows(tokens, rows, window=window, rng=np.random.default_rng(3))
+    assert found == wanted
+
+
+@pytest.mark.parametrize("round_to", [1, 8])
+def test_batches_of_any_form_are_measured_alike(lengths, round_to):
+    numbers = np.random.default_rng(2).permutation(len(lengths)).reshape(-1, ROWS)
+    forms = [
+        numbers, numbers.tolist(), list(numbers), tuple(map(tuple, numbers.tolist())),
+        numbers.astype(np.uint8), np.asfortranarray(numbers), (row for row in numbers.tolist()),
+        [numbers[0].tolist(), *numbers[1:]], [list(row) for row in numbers],
+    ]  # fmt: skip
+    found = [measure(lengths, form, round_to=round_to) for form in forms]
+    widths = [-(-max(lengths[i] for i in row) // round_to) * round_to for row in numbers.tolist()]
+    assert set(found) == {Padding(int(lengths.sum()), ROWS * sum(widths))}
+    ranges = measure(lengths, [range(3), range(3, 12)], round_to=round_to)
+    assert ranges == measure(lengths, [[0, 1, 2], list(range(3, 12))], round_to=round_to)
+
+
+def test_batches_of_different_sizes_by_hand():
+    #   t t t t t      t t      t t t
+    #   t . . . .
+    lengths = [5, 1, 2, 3]
+    assert measure(lengths, [[0, 1], [2], [3]]) == Padding(real_tokens=11, slots=15)
+    assert measure(lengths, [[0, 1], [2], [3]], round_to=4) == Padding(real_tokens=11, slots=24)
+    assert measure_pairs(lengths, [[0, 1], [2], [3]]) == Pairs(39, 50 + 4 + 9)
+    assert measure_pairs(lengths, [[0, 1], [2], [3]], round_to=2) == Pairs(39, 72 + 4 + 16)
+    assert measure(lengths, [[1], [1]]) == Padding(2, 2), "a document may be named twice"
+
+
+def test_totals_add():
+    assert Padding(3, 5) + Padding(4, 7) == Padding(7, 12) and Padding(3, 5).pad_tokens == 2
+    assert Pairs(9, 25) + Pairs(16, 20) == Pairs(25, 45) and Pairs(9, 25).waste == 16 / 25
+
+
+def test_slots_beyond_64_bits_are_counted():
+    """The mistake beside the law: 1,024 rows as wide as 2**53 slots are -2**63 in 64 bits."""
+    wide, numbers = [1] * 1024, [range(1024)]
+    assert measure(wide, numbers, round_to=2**53).slots == 2**63
+    assert measure_pairs(wide, numbers, round_to=2**27).slot_pairs == 2**64
+    assert measure_pairs([2**31] * 2, [[0, 1]]) == Pairs(2**63, 2**63)
+    assert measure_pairs([2**31, 1], [[0], [1]]) == Pairs(2**62 + 1, 2**62 + 1)
+
+
 def test_rounding_widths_costs_slots_and_no_tokens(lengths):
     batches = in_order(lengths, ROWS)
     exact, rounded = measure(lengths, batches), measure(lengths, batches, round_to=64)
@@ -192,9 +259,41 @@ def test_an_empty_rectangle_is_refused(call):
         ([], "there are no batches"),
         ([[0], [1, 2]], "batch 1 names document 2; they are 0 to 1"),
         ([[0, -1]], "batch 0 names document -1"),  # NumPy would count from the end
+        ([[0, 1], [0, 1], [1, 0, 7]], "batch 2 names document 7; they are 0 to 1"),
+        (np.array([[0, 1], [2, 0]]), "batch 1 names document 2"),
+        (np.zeros((2, 0), dtype=int), "batch 0 is empty"),
+        (np.zeros((0, 2), dtype=int), "there are no batches"),
+        ([[0], [], [1]], "batch 1 is empty: a rectangle needs at least 1 row"),
         ([[0.0]], "document numbers, got values of type float64"),
+        (np.array([[0.0]]), "document numbers, got values of type float64"),
+        ([[1, 0], [True]], r"document numbers must be integers, got True \(bool\) at 2"),
+        ([[1, False]], r"document numbers must be integers, got False \(bool\) at 1"),
+        ([[True]], "values of type bool"),
     ],
 )
 def test_a_batch_of_other_documents_is_refused(batches, message):
     with pytest.raises(ValueError, match=message):
         measure([5, 3], batches)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda n: in_order([5], n), "rows"),
+        (lambda n: by_length([5], n), "rows"),
+        (lambda n: in_windows([5], n, window=1, rng=np.random.default_rng(0)), "rows"),
+        (lambda n: in_windows([5], 1, window=n, rng=np.random.default_rng(0)), "window"),
+        (lambda n: measure([5], [[0]], round_to=n), "round_to"),
+        (lambda n: measure_pairs([5], [[0]], round_to=n), "round_to"),
+    ],
+)
+def test_options_are_counts(call, name):
+    for value in (0, 1.0, True):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got"):
+            call(value)
+    assert call(np.uint8(1)) == call(1)
+
+
+def test_waste_is_never_below_nothing():
+    assert expected_waste([3] * 7, 7) == expected_waste([7], 1) == 0.0
+    assert expected_waste([1, 2, 3], 1) == 0.0 and expected_longest([1, 2, 3], 1) == 2.0

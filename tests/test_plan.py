@@ -42,6 +42,71 @@ def test_splits_are_all_and_only_the_exact_ones(micro, replicas, length):
     assert [one.rows for one in found] == [r for r in range(micro, 0, -1) if micro % r == 0]
 
 
+def test_splits_of_every_size_by_hand():
+    def found(slots, most_rows, **how):
+        made = splits(slots, **({"length": 1, "data_parallel": 1, "most_rows": most_rows} | how))
+        return [(one.rows, one.accumulation) for one in made]
+
+    assert found(1, 1) == [(1, 1)] and found(7, 99) == [(7, 1), (1, 7)]
+    assert found(16, 99) == [(16, 1), (8, 2), (4, 4), (2, 8), (1, 16)], "a square, 4 once"
+    assert found(16, 8) == [(8, 2), (4, 4), (2, 8), (1, 16)]
+    assert found(16, 3) == [(2, 8), (1, 16)] and found(16, 4) == [(4, 4), (2, 8), (1, 16)]
+    assert found(48, 4, length=4, data_parallel=2) == [(3, 2), (2, 3), (1, 6)]
+    plans = splits(48, length=4, data_parallel=2, most_rows=4)
+    assert {(one.length, one.data_parallel) for one in plans} == {(4, 2)}
+    with pytest.raises(ValueError, match="50 slots per step is not a multiple of 8"):
+        found(50, 4, length=4, data_parallel=2)
+
+
+def test_huge_steps_are_split_at_once_or_refused():
+    """300,000,000 rows by 4 micro-batches took minutes: every number below was tried."""
+    step = Plan(rows=300_000_000, accumulation=4, data_parallel=1, length=1)
+    found = splits(step.slots_per_step, length=1, data_parallel=1, most_rows=step.rows)
+    assert found[0] == step and found[-1].rows == 1
+    assert all(one.slots_per_step == step.slots_per_step for one in found)
+    assert len(splits(10**12, length=1, data_parallel=1, most_rows=10**12)) == 169
+    assert len(splits(2**53, length=1, data_parallel=1, most_rows=10**6)) == 20
+    with pytest.raises(ValueError, match="2,000,000,000,000 sequences on a device are too many"):
+        splits(2 * 10**12, length=1, data_parallel=1, most_rows=2 * 10**12)
+    with pytest.raises(ValueError, match="most_rows up to 1,000,000 they are found"):
+        splits(2**53, length=1, data_parallel=1, most_rows=10**6 + 1)
+
+
+def test_neighbours_are_named_above_and_below():
+    with pytest.raises(ValueError, match=r"\(2 rows x 4 tokens x 3 devices\); .* are 24 and 48$"):
+        for_slots_per_step(25, rows=2, length=4, data_parallel=3)
+    assert for_slots_per_step(24, rows=2, length=4, data_parallel=3) == Plan(2, 1, 3, 4)
+    assert for_slots_per_step(48, rows=2, length=4, data_parallel=3) == Plan(2, 2, 3, 4)
+    assert data_parallel_degree(24, tensor=2, pipeline=3, context=4) == 1
+    assert data_parallel_degree(7) == 7
+    message = r"25 devices .* replicas of 24 \(tensor 2 x pipeline 3 x context 4\)"
+    with pytest.raises(ValueError, match=message):
+        data_parallel_degree(25, tensor=2, pipeline=3, context=4)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda n: Plan(n, 1, 1, 1), "rows"),
+        (lambda n: Plan(1, n, 1, 1), "accumulation"),
+        (lambda n: Plan(1, 1, n, 1), "data_parallel"),
+        (lambda n: Plan(1, 1, 1, n), "length"),
+        (lambda n: for_slots_per_step(n, rows=1, length=1, data_parallel=1), "slots"),
+        (lambda n: splits(n, length=1, data_parallel=1, most_rows=1), "slots"),
+        (lambda n: splits(1, length=1, data_parallel=1, most_rows=n), "most_rows"),
+        (lambda n: data_parallel_degree(n), "devices"),
+        (lambda n: data_parallel_degree(1, tensor=n), "tensor"),
+        (lambda n: data_parallel_degree(1, pipeline=n), "pipeline"),
+        (lambda n: data_parallel_degree(1, context=n), "context"),
+    ],
+)
+def test_every_factor_is_a_count(call, name):
+    for value in (0, 1.0, True):
+        with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got"):
+            call(value)
+    assert call(np.uint8(1)) == call(1)
+
+
 @pytest.mark.parametrize("value", [0, -1, 2.0, True, float("nan"), "8", None])
 def test_rows_that_are_no_count_are_refused(value):
     with pytest.raises(ValueError, match="rows must be a whole number"):
@@ -55,8 +120,11 @@ def test_whole_numbers_of_numpy_are_taken_as_ours():
 
 @pytest.mark.parametrize("fill", [0.0, 1.01, float("nan")])
 def test_a_fill_that_is_no_share_is_refused(fill):
-    with pytest.raises(ValueError, match="fill must be above 0"):
+    with pytest.raises(ValueError, match="fill must be above 0 and at most 1"):
         Plan(1, 1, 1, 8).target_tokens_per_step(fill, 1.0)
+    with pytest.raises(ValueError, match="target_share must be above 0 and at most 1"):
+        Plan(1, 1, 1, 8).target_tokens_per_step(1.0, fill)
+    assert Plan(1, 1, 1, 8).target_tokens_per_step(1, 1) == 8
 
 
 def test_a_gpu_is_not_a_replica():

@@ -3,10 +3,10 @@
     lengths, row length  ->  (row number of each document, number of rows)
 
 Documents come longest first, equals in the order of the data. So a room that is long enough now is
-long enough for all that follow: a row waits in a heap, the largest room on top, until the documents
-are short enough for it, and is ready from then on. Best fit takes the ready row that came last,
-which has the least room; first fit the one with the smallest number. The work follows the
-documents: nothing here is as large as a row is long.
+long enough for all that follow: a row waits, in order of its room, until the documents are short
+enough for it, and is ready from then on. Best fit takes the ready row that came last, which has the
+least room; first fit the one with the smallest number. The work follows the documents: nothing here
+is as large as a row is long.
 
 Few documents move one at a time. Where many have the same length, all of them move at once: a block
 of n documents onto a range of rows with equal room, `room // length` into each.
@@ -17,6 +17,7 @@ Words
     range    consecutive rows with equal room, known by the number of the first
 """
 
+from bisect import insort
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 
@@ -27,9 +28,9 @@ __all__ = ["best_fit", "distinct", "first_fit", "next_fit", "sorted_order"]
 Push = Callable[[list[int], int], None]
 Pop = Callable[[list[int]], int]
 
-# From here on blocks are faster where two documents or more share a length
-# (benchmarks/packing.py: both cost 0.5 to 1 us a document there).
-FEW = 1024
+# Up to FEW documents, and up to MANY if no two have the same length, one at a time is faster: there
+# both ways cost about as much (benchmarks/packing.py).
+FEW, MANY = 1024, 16_384
 
 
 def best_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
@@ -84,7 +85,7 @@ def _decreasing(
     """Each document, longest first, into the row that `pop` takes from the ready ones."""
     if len(tokens) > FEW:
         values, counts = distinct(tokens)
-        if len(tokens) >= 2 * len(values):
+        if len(tokens) >= min(MANY, 2 * len(values)):
             blocks = zip(values[::-1].tolist(), counts[::-1].tolist(), strict=True)
             taken, rows = _in_blocks(blocks, len(tokens), int(values[0]), row_length, push, pop)
             return _scattered(tokens, taken), rows
@@ -101,11 +102,11 @@ def _one_at_a_time(
     row_of = [0] * n
     rooms: list[int] = []  # of each row
     ready: list[int] = []
-    waiting = [0]  # -(room * n + row): the largest room is on top, and the 0 is never reached
+    waiting = [0]  # room * n + row, the largest room last; the 0 is never reached
     for document in order:
         length = lengths[document]
-        while waiting[0] <= -length * n:
-            push(ready, -heappop(waiting) % n)
+        while waiting[-1] >= length * n:
+            push(ready, waiting.pop() % n)
         if ready:
             row = pop(ready)
         else:
@@ -116,7 +117,7 @@ def _one_at_a_time(
         if room >= length:
             push(ready, row)
         elif room >= shortest:
-            heappush(waiting, -(room * n + row))
+            insort(waiting, room * n + row)
     return np.array(row_of, dtype=np.int32), len(rooms)
 
 
@@ -131,7 +132,7 @@ def _in_blocks(
     rooms: dict[int, int] = {}  # of each row in a range that is ready or waiting
     sizes: dict[int, int] = {}  # rows in it
     ready: list[int] = []
-    waiting = [0]
+    waiting = [0]  # -(room * n + range), the largest room on top; the 0 is never reached
     taken: list[int] = []
     row_count = 0
 

@@ -21,7 +21,7 @@ from typing import SupportsIndex, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from batchlab.lengths import checked, extremes
+from batchlab.lengths import bounded, checked
 from batchlab.packing._fit_rules import best_fit, distinct, first_fit, next_fit, sorted_order
 from batchlab.units import whole
 
@@ -83,11 +83,8 @@ class Packing:
     piece_lengths: np.ndarray  # (pieces,) tokens that lie in a row
     piece_documents: np.ndarray | None = None  # (pieces,) None: piece i is document i
     piece_starts: np.ndarray | None = None  # (pieces,) first token inside the document
-    cut_tokens: int = 0  # truncated away
-    dropped: int = 0  # documents
-    cut_documents: int = 0  # truncated, or split into several pieces
+    document_lengths: np.ndarray | None = None  # (documents,) None: nothing was truncated
     method: str = "best_fit_decreasing"
-    document_lengths: np.ndarray | None = None  # (documents,) before some were truncated
 
     @property
     def real_tokens(self) -> int:
@@ -101,6 +98,27 @@ class Packing:
     def fill(self) -> float:
         """Real tokens / slots, between 0 and 1."""
         return self.real_tokens / self.slots
+
+    @property
+    def dropped(self) -> int:
+        """Documents that lie in no row."""
+        return int(np.count_nonzero(self.row_of < 0))
+
+    @property
+    def cut_documents(self) -> int:
+        """Documents that were truncated, or split into several pieces."""
+        if self.document_lengths is not None:
+            return int(np.count_nonzero(self.document_lengths > self.piece_lengths))
+        if self.piece_documents is None:
+            return 0
+        return int(np.count_nonzero(np.bincount(self.piece_documents) > 1))
+
+    @property
+    def cut_tokens(self) -> int:
+        """Tokens that were truncated away."""
+        if self.document_lengths is None:
+            return 0
+        return int(self.document_lengths.sum() - self.piece_lengths.sum())
 
     @cached_property
     def lower_bound(self) -> int:
@@ -148,14 +166,15 @@ def pack(
     >>> found.row_count, found.lower_bound, found.is_optimal, found.fill
     (5, 5, True, 0.7)
     """
-    tokens, row_length = checked(lengths), whole(row_length, "row_length")
+    tokens, _, longest = bounded(lengths)
+    row_length = whole(row_length, "row_length")
     if method not in METHODS:
         raise ValueError(f"unknown packing method {method!r}; there are {', '.join(METHODS)}")
     if too_long not in TOO_LONG:
         raise ValueError(f"unknown policy {too_long!r}; there are {', '.join(TOO_LONG)}")
     if method == "split":
         return _split_everything(tokens, row_length)
-    if extremes(tokens)[1] <= row_length:
+    if longest <= row_length:
         row_of, count = _FITS[method](tokens, row_length)
         return Packing(row_length, row_of, count, tokens, method=method)
     return _with_policy(tokens, row_length, method, too_long)
@@ -181,31 +200,20 @@ def _with_policy(tokens: np.ndarray, row_length: int, method: str, too_long: str
     if too_long == "truncate":
         pieces = np.minimum(tokens, row_length)
         row_of, count = _FITS[method](pieces, row_length)
-        return Packing(
-            row_length,
-            row_of,
-            count,
-            pieces,
-            cut_tokens=int((tokens - pieces).sum()),
-            cut_documents=many,
-            method=method,
-            document_lengths=tokens,
-        )
+        return Packing(row_length, row_of, count, pieces, document_lengths=tokens, method=method)
     if too_long == "drop":
         if many == len(tokens):
             raise ValueError(f"every document is longer than a row of {row_length:,} slots")
         row_of = np.full(len(tokens), -1, dtype=np.int32)
         row_of[~long], count = _FITS[method](tokens[~long], row_length)
-        return Packing(row_length, row_of, count, tokens, dropped=many, method=method)
+        return Packing(row_length, row_of, count, tokens, method=method)
     parts = -(-tokens // row_length)
     _check_pieces(int(parts.sum()), row_length)
     documents = np.repeat(np.arange(len(tokens)), parts)
     starts = row_length * (np.arange(len(documents)) - np.repeat(np.cumsum(parts) - parts, parts))
     pieces = np.minimum(tokens[documents] - starts, row_length)
     row_of, count = _FITS[method](pieces, row_length)
-    return Packing(
-        row_length, row_of, count, pieces, documents, starts, cut_documents=many, method=method
-    )
+    return Packing(row_length, row_of, count, pieces, documents, starts, method=method)
 
 
 def _split_everything(tokens: np.ndarray, row_length: int) -> Packing:
@@ -232,16 +240,7 @@ def _split_everything(tokens: np.ndarray, row_length: int) -> Packing:
     starts[rest] = borders - begins
     sizes[rest] = stops - borders  # unless this piece reaches the next border as well
     sizes[rest - 1] = borders - np.maximum(borders - row_length, begins)
-    return Packing(
-        row_length,
-        row_of,
-        row_count,
-        sizes,
-        documents,
-        starts,
-        cut_documents=len(cut) - int(np.count_nonzero(cut[1:] == cut[:-1])),
-        method="split",
-    )
+    return Packing(row_length, row_of, row_count, sizes, documents, starts, method="split")
 
 
 def lower_bound(lengths: ArrayLike, row_length: int) -> int:

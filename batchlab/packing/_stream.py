@@ -76,15 +76,7 @@ def save(packing: Packing, path: str | Path) -> None:
     arrays: dict[str, Any] = {
         "row_of": packing.row_of,
         "piece_lengths": packing.piece_lengths,
-        "numbers": np.array(
-            [
-                packing.row_length,
-                packing.row_count,
-                packing.cut_tokens,
-                packing.dropped,
-                packing.cut_documents,
-            ]
-        ),
+        "numbers": np.array([packing.row_length, packing.row_count]),
         "method": np.array(packing.method),
     }
     for name in OPTIONAL:
@@ -112,7 +104,7 @@ def load(path: str | Path, *, lengths: np.ndarray | None = None) -> Packing:
 
 def _packing(arrays: dict[str, np.ndarray]) -> Packing:
     """The packing that these arrays describe; ValueError where they contradict one another."""
-    row_length, row_count, cut, dropped, cut_documents = arrays["numbers"].tolist()
+    row_length, row_count = arrays["numbers"].tolist()
     row_of, pieces = arrays["row_of"], arrays["piece_lengths"]
     optional = {name: arrays[name] for name in OPTIONAL if name in arrays}
     for name, array in {"row_of": row_of, "piece_lengths": pieces, **optional}.items():
@@ -131,9 +123,6 @@ def _packing(arrays: dict[str, np.ndarray]) -> Packing:
         row_of,
         row_count,
         pieces,
-        cut_tokens=cut,
-        dropped=dropped,
-        cut_documents=cut_documents,
         method=str(arrays["method"]),
         **optional,
     )
