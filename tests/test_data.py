@@ -132,8 +132,16 @@ def test_a_limit_reads_no_further():
         ([np.array([1.0, 2.0])], {}, "document 0: token ids are integers, got 1.0"),
         ([np.array([True])], {}, "document 0: token ids are integers, got True"),
         ([np.array([3]), np.array([2**63], np.uint64)], {}, "document 1: .* above 2,147"),
-        ([{"input_ids": [1, 2], "labels": [1]}], {}, "labels have 1 entries and input_ids have 2"),
+        (
+            [{"input_ids": [1, 2], "labels": [1]}],
+            {},
+            "labels must be 2 integers as input_ids are, got",
+        ),
         ([{"input_ids": [1, 2], "labels": [2, -100]}], {}, "neither their token nor -100"),
+        ([{"input_ids": [1, 2], "labels": [1.0, 2.0]}], {}, "labels must be 2 integers"),
+        ([{"input_ids": [1, 2], "labels": [[1], [2]]}], {}, "labels must be 2 integers"),
+        ([{"input_ids": [1, 2], "labels": [[1, 2], [3]]}], {}, "labels must be 2 integers"),
+        ([{"input_ids": [1, 2], "labels": [None, None]}], {}, "labels must be 2 integers"),
     ],
 )
 def test_bad_rows_are_named(rows, options, message):

@@ -120,9 +120,15 @@ def _odd_one(ids: list[Any]) -> str:
 
 def trained_by_labels(ids: Ids, labels: Any) -> np.ndarray:
     """Which tokens are trained where labels came with them: each is its token, or IGNORE."""
-    given, tokens = np.asarray(labels), np.asarray(ids)
-    if given.shape != tokens.shape:
-        raise ValueError(f"labels have {given.size} entries and input_ids have {tokens.size}")
+    tokens = np.asarray(ids)
+    try:
+        given = np.asarray(labels)
+    except ValueError:  # lists of different lengths inside
+        given = np.empty(0)
+    if given.shape != tokens.shape or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"labels must be {len(tokens):,} integers as input_ids are, got {reading.shown(labels)}"
+        )
     trained = given != IGNORE
     if not (given == tokens)[trained].all():
         raise ValueError(f"labels are neither their token nor {IGNORE}: they are not shifted here")

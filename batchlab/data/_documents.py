@@ -84,7 +84,8 @@ class TokenIds:
         if len(value) == 0:
             raise ValueError(f"field {self.field!r} has no token ids in it")
         labels = row.get("labels")
-        if labels is None or np.ndim(labels) != 1:  # one number: the class of a text
+        is_list = hasattr(labels, "__len__") and not isinstance(labels, str | Mapping)
+        if not is_list or getattr(labels, "ndim", 1) == 0:  # nothing, or the class of a text
             return value, None
         return value, trained_by_labels(value, labels)
 
