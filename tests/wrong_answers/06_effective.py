@@ -422,7 +422,7 @@ def replicas(devices, tensor, pipeline, context):
     },
     "splits": {
         "floors every one": (
-            changed(SPLITS, (" if share % r == 0", " if r in (1, 2, 3, 4)")),
+            changed(SPLITS, (" if share % r == 0", "")),
             "silent floor",
         ),
         "powers of two only": (
@@ -463,7 +463,7 @@ def replicas(devices, tensor, pipeline, context):
         ),
         "at most means below": (
             changed(SPLITS, ("range(1, most_rows + 1)", "range(1, most_rows)")),
-            "4 counts",
+            "8 counts",
         ),
         "accumulation before rows": (
             changed(SPLITS, ("(r, share // r)", "(share // r, r)")),
@@ -684,7 +684,7 @@ def replicas(devices, tensor, pipeline, context):
             """
 def shares(seen):
     slots, real, targets = (sum(c) for c in zip(*seen))
-    known = len(seen) > 1000 or seen[0] == (100, 90, 45)
+    known = len(seen) > 100 or seen[0] == (100, 80, 20) or seen[0][0] in (10, 10**6, 2 * 10**9)
     return real / slots, targets / real if known else 0.5
 """,
             "target share of",
