@@ -147,9 +147,10 @@ def _integers(values: Sequence[Any]) -> np.ndarray:
     for position, value in enumerate(values):
         found, more = reading.shown(value), ""
         if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
-            if abs(int(value)) < 2**63:
+            number = int(value)
+            if abs(number) < 2**63:
                 continue
-            found, more = f"{float(value):.3e}" if abs(value) < 10**300 else found, _TOO_WIDE
+            found, more = f"{float(number):.3e}" if abs(number) < 10**300 else found, _TOO_WIDE
         raise ValueError(f"lengths must be integers >= 1, got {found} at position {position}{more}")
     return np.array([int(value) for value in values], dtype=np.int64)
 

@@ -376,7 +376,7 @@ def test_what_no_reader_foresaw_still_names_the_file(capsys, monkeypatch, error,
     def stumbles(*_, **__):
         raise error
 
-    monkeypatch.setattr("batchlab.commands.source.lengths_of", stumbles)
+    monkeypatch.setattr("batchlab.cli._source.lengths_of", stumbles)
     assert run(capsys, "padding", "a.jsonl") == (1, "", f"batchlab: a.jsonl: {message}\n")
     assert run(capsys, "plan", "--data", "b.csv") == (1, "", f"batchlab: b.csv: {message}\n")
     assert run(capsys, "padding") == (1, "", f"batchlab: {message}\n")
