@@ -11,7 +11,7 @@ from batchlab import attention, batches, loop
 from batchlab.attention import _varlen
 from batchlab.attention._backends import BACKENDS, Borders
 from tests.attention_theory import exact_and_bound
-from tests.test_batches import DOCUMENTS, ROW_LENGTH, ROWS, each_alone, loss_and_gradient, tiny
+from tests.packed_rows import DOCUMENTS, ROW_LENGTH, ROWS, each_alone, loss_and_gradient, tiny
 
 LENGTHS = [5, 1, 8]
 CU = torch.tensor([0, 5, 6, 14], dtype=torch.int32)

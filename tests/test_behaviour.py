@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 from batchlab.classroom import check
-from tests.test_check import refusal
-
-
-def lines(*arguments, **options) -> dict[str, str]:
-    said = refusal(check.call, *arguments, **options)
-    return {line[:7].strip(): line[8:] for line in said.splitlines()}
-
+from tests.refusals import lines, refusal
 
 # What a function does
 

@@ -3,8 +3,7 @@
 import pytest
 
 from batchlab.classroom import check, copies
-from tests.test_behaviour import lines
-from tests.test_check import refusal
+from tests.refusals import lines, refusal
 
 torch = pytest.importorskip("torch")
 

@@ -9,7 +9,7 @@ from torch import nn
 from batchlab.batches import flattened, packed, padded
 from batchlab.loop import IGNORE
 from batchlab.loop._forward import logits_of, prepare, summed_loss
-from tests.test_batches import DOCUMENTS, ROW_LENGTH, ROWS, tiny
+from tests.packed_rows import DOCUMENTS, ROW_LENGTH, ROWS, tiny
 
 
 class Noting(nn.Module):

@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from batchlab.classroom import check, plain, probes
-
-
-def refusal(judge, *arguments, **options) -> str:
-    with pytest.raises(check.CheckFailed) as caught:
-        judge(*arguments, **options)
-    return str(caught.value)
+from tests.refusals import refusal
 
 
 class Yes(float):

@@ -10,7 +10,7 @@ from batchlab import memory, units
 from batchlab.memory import STATES, ModelShape, estimate, rows_that_fit
 from batchlab.memory._formula import layer_bytes_per_token
 from batchlab.plan import Plan
-from tests.test_batches import tiny
+from tests.packed_rows import tiny
 
 LLAMA_8B = ModelShape(4096, 32, 32, 8, 128, 14336, 128_256)
 QWEN_05B = ModelShape(896, 24, 14, 2, 64, 4864, 151_936, tied=True, biases=18 * 64)

@@ -4,7 +4,7 @@ import pytest
 
 from batchlab.classroom import check
 from batchlab.classroom.planted import fresh
-from tests.test_check import refusal
+from tests.refusals import refusal
 
 
 def right(rows):
