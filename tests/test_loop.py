@@ -4,6 +4,7 @@ import copy
 import functools
 import math
 import threading
+from unittest import mock
 
 import pytest
 import torch
@@ -523,3 +524,48 @@ def test_two_gloo_processes_take_the_step_of_one(batch, tmp_path):
         weights, loss = torch.load(tmp_path / f"{rank}.pt")
         torch.testing.assert_close(weights - start, change, rtol=1e-10, atol=1e-10)
         assert loss == pytest.approx(report.loss, rel=1e-10)
+
+
+@pytest.mark.parametrize("norm", [-1.0, 0.0, math.nan])
+def test_a_norm_that_clips_nothing_or_turns_the_step_round_is_refused(norm):
+    with pytest.raises(ValueError, match=r"max_grad_norm must be above 0 \(inf never clips\)"):
+        train_step(torch.nn.Linear(1, 1), None, [], max_grad_norm=norm)
+
+
+def test_a_schedule_leaves_the_learning_rate_as_it_was_and_a_second_one_begins_anew():
+    seen = []
+    weight = torch.nn.Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([weight], lr=0.4)
+
+    def steps():
+        for _ in range(2):
+            yield []
+
+    def step(model, optimizer, micro_batches):
+        seen.append(optimizer.param_groups[0]["lr"])
+
+    with mock.patch("batchlab.loop._step.train_step", step):
+        for _ in range(2):
+            train(None, optimizer, steps(), schedule=lambda number: [0.5, 0.25][number])
+    assert seen == [0.2, 0.1, 0.2, 0.1]
+    assert optimizer.param_groups[0]["lr"] == 0.4
+
+
+def test_evaluation_leaves_a_frozen_module_in_eval():
+    made = model_of_two()
+    made.frozen.eval()
+    batch = {"input_ids": torch.zeros(1, 3, dtype=torch.long), "labels": torch.ones(1, 3).long()}
+    evaluate(made, [batch])
+    assert made.training and made.open.training and not made.frozen.training
+
+
+def model_of_two():
+    class Two(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.frozen, self.open = torch.nn.Dropout(0.5), torch.nn.Embedding(4, 4)
+
+        def forward(self, input_ids, use_cache):
+            return self.frozen(self.open(input_ids))
+
+    return Two()

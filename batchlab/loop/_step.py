@@ -94,6 +94,8 @@ def train_step(
     The targets of every micro-batch are counted before the first backward pass, so all of them are
     held at once: keep them on the CPU. Nothing waits for the device until all are enqueued.
     """
+    if not max_grad_norm > 0:  # nan as well: it would leave every gradient as it is
+        raise ValueError(f"max_grad_norm must be above 0 (inf never clips), got {max_grad_norm}")
     if scaler and (accumulate_in or non_finite == "refuse"):
         what = "accumulate_in is for bf16 weights" if accumulate_in else 'non_finite="refuse"'
         raise ValueError(f"{what}: a scaler needs fp32 weights, and finds its scale by skipping")
@@ -153,19 +155,27 @@ def train(
     """Take one optimizer step for each group of micro-batches in `steps`.
 
     `schedule` gives a factor of the learning rate for each step number, from 0; it advances per
-    optimizer step, never per micro-batch. `evaluation` is called with the number of finished
-    steps, every `evaluate_every` steps. Further options go to `train_step`.
+    optimizer step, never per micro-batch, and afterwards the learning rate is what it was before.
+    `evaluation` is called with the number of finished steps, every `evaluate_every` steps. Further
+    options go to `train_step`.
     """
     base = [group["lr"] for group in optimizer.param_groups]
     reports = []
-    for number, micro_batches in enumerate(steps):
-        if schedule:
-            for group, rate in zip(optimizer.param_groups, base, strict=True):
-                group["lr"] = rate * schedule(number)
-        reports.append(train_step(model, optimizer, micro_batches, **options))
-        if evaluation and evaluate_every and len(reports) % evaluate_every == 0:
-            evaluation(len(reports))
+    try:
+        for number, micro_batches in enumerate(steps):
+            _set_rates(optimizer, base, schedule(number) if schedule else None)
+            reports.append(train_step(model, optimizer, micro_batches, **options))
+            if evaluation and evaluate_every and len(reports) % evaluate_every == 0:
+                evaluation(len(reports))
+    finally:
+        _set_rates(optimizer, base, 1.0 if schedule else None)
     return reports
+
+
+def _set_rates(optimizer: torch.optim.Optimizer, base: list[float], factor: float | None) -> None:
+    if factor is not None:
+        for group, rate in zip(optimizer.param_groups, base, strict=True):
+            group["lr"] = rate * factor
 
 
 @torch.no_grad()
@@ -176,8 +186,11 @@ def evaluate(
     autocast: torch.dtype | None = None,
     sum_over_processes: Callable[[Tensor], Tensor] | None = None,
 ) -> float:
-    """Loss in nats per target token over all `micro_batches`; dropout is off."""
-    was_training = model.training
+    """Loss in nats per target token over all `micro_batches`; dropout is off.
+
+    Afterwards every module is in the mode that it was in: one that is frozen in eval stays there.
+    """
+    training = [module for module in model.modules() if module.training]
     model.eval()
     device = next(model.parameters()).device
     total = sum_over_processes or unchanged
@@ -189,7 +202,8 @@ def evaluate(
             loss += summed_loss(logits_of(model, batch, autocast=autocast), labels)
             targets += counts.target_tokens(labels)
     finally:
-        model.train(was_training)
+        for module in training:
+            module.training = True
     loss_sum, count = _read(total(loss), total(targets))
     if count == 0:
         raise ValueError("nothing to evaluate: every label is IGNORE")
