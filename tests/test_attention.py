@@ -4,6 +4,7 @@ import math
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
@@ -255,6 +256,7 @@ def test_a_model_that_keeps_the_borders_to_itself_is_refused():
 def test_the_borders_are_read_once_per_micro_batch(monkeypatch):
     reads = []
     cu = CU.clone()
+    monkeypatch.setattr(_varlen, "_waits", lambda tensor: True)  # as if it were on a GPU
     monkeypatch.setattr(torch.Tensor, "tolist", lambda self: reads.append(1) or [0, 5, 6, 14])
     for _ in range(6):
         attention.borders(cu)
@@ -262,6 +264,21 @@ def test_the_borders_are_read_once_per_micro_batch(monkeypatch):
     cu[1] = 4  # a change in place is seen
     attention.borders(cu)
     assert len(reads) == 2
+
+
+def test_a_change_that_pytorch_does_not_count_is_seen():
+    shared = np.array([0, 5, 14])
+    cu = torch.from_numpy(shared)
+    assert attention.borders(cu) == (0, 5, 14)
+    shared[1] = 7
+    assert attention.borders(cu) == (0, 7, 14)
+    cu.data[1] = 8
+    assert attention.borders(cu) == (0, 8, 14)
+    with torch.inference_mode():
+        inside = cu.clone()
+        assert attention.borders(inside) == (0, 8, 14)
+        inside[1] = 9
+        assert attention.borders(inside) == (0, 9, 14)
 
 
 def test_backends_say_why_they_are_missing():

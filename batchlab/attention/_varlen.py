@@ -161,20 +161,29 @@ def _restarts(position_ids: Tensor, rows: int, slots: int) -> tuple[int, ...]:
 
 
 class _ReadOnce:
-    """Reads a tensor on the host once, however many layers ask: each read waits for the device."""
+    """Reads a tensor on the host once, however many layers ask: each read waits for the device.
+
+    On the CPU nothing waits, and a tensor there may change behind PyTorch's back (a shared array),
+    so it is read each time; so is an inference tensor, which does not count its changes.
+    """
 
     def __init__(self, read: Callable[[Tensor], list[int]]) -> None:
         self.read = read
         self.last: tuple[weakref.ref[Tensor], int, tuple[int, ...]] | None = None
 
     def __call__(self, tensor: Tensor) -> tuple[int, ...]:
-        last = self.last  # one look: another thread may write
-        version = 0 if tensor.is_inference() else tensor._version
+        if tensor.is_inference() or not _waits(tensor):
+            return tuple(self.read(tensor))
+        last, version = self.last, tensor._version  # one look: another thread may write
         if last and last[0]() is tensor and last[1] == version:
             return last[2]
         found = tuple(self.read(tensor))
         self.last = weakref.ref(tensor), version, found
         return found
+
+
+def _waits(tensor: Tensor) -> bool:
+    return tensor.device.type != "cpu"
 
 
 def _find_jumps(positions: Tensor) -> list[int]:
