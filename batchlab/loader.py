@@ -23,6 +23,8 @@ from batchlab.counts import MicroBatch
 
 __all__ = ["Loader", "stream"]
 
+SAMPLE = 256  # documents whose tokens are looked at, to tell one data set from another
+
 Build = Callable[[Sequence[Any], Any], MicroBatch]
 
 
@@ -59,12 +61,19 @@ class Loader:
         self.build, self.workers, self.prefetch = build, workers, prefetch
         self.fingerprint = _fingerprint(documents, self.batches)
         self.position = 0
+        self._ended = False
 
     def __len__(self) -> int:
         """Micro-batches that are left."""
         return len(self.batches) - self.position
 
     def __iter__(self) -> Iterator[MicroBatch]:
+        """The micro-batches that are left; a loop over a loader that ran to its end is refused."""
+        if self._ended:
+            raise ValueError(
+                f"all {len(self.batches):,} micro-batches were handed out already, and a second "
+                "loop would train nothing: make a Loader with the batches of the next epoch"
+            )
         more: dict[str, Any] = {"prefetch_factor": self.prefetch, "persistent_workers": False}
         ready = DataLoader(
             _Built(self.documents, self.batches, self.build),
@@ -77,6 +86,7 @@ class Loader:
         for micro_batch in ready:
             self.position += 1  # before it is used: a kill after this step must not repeat it
             yield micro_batch
+        self._ended = True
 
     def state(self) -> dict[str, Any]:
         """The position as plain data, for a checkpoint: save it with the model it belongs to."""
@@ -92,7 +102,7 @@ class Loader:
         position = state["position"]
         if not 0 <= position <= len(self.batches):
             raise ValueError(f"position {position} lies outside 0..{len(self.batches)}")
-        self.position = position
+        self.position, self._ended = position, False
         return self
 
     def save(self, path: str | Path) -> None:
@@ -159,9 +169,18 @@ class _Built(Dataset[MicroBatch]):
 
 
 def _fingerprint(documents: Sequence[Any], batches: list[Any]) -> str:
-    """Equal for the same documents in the same batches."""
+    """Equal for the same documents in the same batches.
+
+    Documents without a fingerprint of their own are told by all their lengths, and by the tokens
+    of at most `SAMPLE` of them, evenly spaced.
+    """
     own = getattr(documents, "fingerprint", None) or getattr(documents, "_fingerprint", None)
     digest = hashlib.sha256(str(own or len(documents)).encode())
+    if not own:
+        each = [lengths.of(documents[number]) for number in range(len(documents))]
+        digest.update(json.dumps(each).encode())
+        for number in range(0, len(documents), -(-len(documents) // SAMPLE)):
+            digest.update(json.dumps(list(map(int, lengths.ids_of(documents[number])))).encode())
     digest.update(json.dumps(batches, default=_plain).encode())
     return digest.hexdigest()[:16]
 

@@ -133,3 +133,21 @@ def test_an_iterable_dataset_streams():
 def test_bad_settings_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_state_of_other_documents_of_the_same_number_is_refused():
+    ours, theirs = [[1, 2], [3, 4, 5]], [[1, 2], [3, 4, 6]]
+    state = Loader(ours, [[0], [1]]).state()
+    assert Loader(ours, [[0], [1]]).resume(state).position == 0
+    with pytest.raises(ValueError, match="other data or batches"):
+        Loader(theirs, [[0], [1]]).resume(state)
+
+
+def test_a_second_loop_over_a_loader_that_ran_to_its_end_is_refused():
+    made = Loader([[1, 2], [3, 4, 5]], [[0], [1]])
+    assert len(list(made)) == 2
+    with pytest.raises(ValueError, match="a second loop would train nothing"):
+        next(iter(made))
+    assert list(made.resume({**made.state(), "position": 1})) != []
+    finished = Loader([[1, 2]], [[0]]).resume({**Loader([[1, 2]], [[0]]).state(), "position": 1})
+    assert list(finished) == [], "a run that was finished before it was killed has nothing left"
