@@ -133,7 +133,7 @@ def _on_each(cell: Cell, space: dict[str, Any], seeds: Sequence[int], seconds: f
         if len(draws) == before:
             return _Runs(list(seeds), dict.fromkeys(seeds, refused[seed]) if refused else {})
         spent = _worked() - begun
-        if len(tried) >= LEAST and spent * (len(tried) + 1) / len(tried) > seconds:
+        if len(tried) >= LEAST and spent * (len(tried) + 1) / len(tried) >= seconds:
             break
     return _Runs(tried, refused)
 

@@ -1,5 +1,7 @@
 """Answers to 01_batch that look right and must be refused, and right ones written otherwise."""
 
+SLOW = True  # minutes: `make slow` tries this bank
+
 METER = """
 def noise_meter(network, micro_batches, loss_of):
     learning = [p for p in network.parameters() if p.requires_grad]

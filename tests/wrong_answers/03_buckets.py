@@ -1,5 +1,7 @@
 """Answers to 03_buckets that look right and must be refused, and right ones written otherwise."""
 
+SLOW = True  # minutes: `make slow` tries this bank
+
 WINDOWED = """
 def windowed(lengths, rows, window, seed, epoch):
     lengths = np.asarray(lengths)

@@ -1,5 +1,7 @@
 """Answers to 05_accumulation that look right and must be refused, and right ones otherwise."""
 
+SLOW = True  # minutes: `make slow` tries this bank
+
 STEP = """
 def take_step(model, optimizer, schedule, micro_batches, max_norm):
     tokens = sum(targets(micro) for micro in micro_batches)

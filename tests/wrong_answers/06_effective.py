@@ -1,5 +1,7 @@
 """Answers to 06_effective that look right and must be refused, and right ones written otherwise."""
 
+SLOW = True  # minutes: `make slow` tries this bank
+
 SPLITS = """
 def splits(slots, length, replicas, most_rows):
     part = length * replicas
