@@ -17,12 +17,15 @@ lab: .venv/course lessons   ## JupyterLab on the first lesson
 	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(firstword $(sort $(wildcard lessons/*/*.ipynb)))"
 
 test: .venv/dev       ## the everyday suite, in under ten minutes, no GPU, display or network
-	$(BIN)/python -m pytest -m "not slow and not browser and not gpu"
+	$(BIN)/python -m pytest -m "not slow and not deep and not browser and not gpu"
 
 test-all: test lint slow browser book   ## what is slow as well: every lesson, the browser, the book
 
 slow: .venv/dev
-	$(BIN)/python -m pytest -m "slow and not browser"
+	$(BIN)/python -m pytest -m "slow and not browser and not deep"
+
+deep: .venv/dev       ## hours: 300 seeds of every check, 10,000 inputs of every reader; not part of test-all
+	$(BIN)/python -m pytest -m deep
 
 browser: .venv/dev
 	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then \
@@ -68,4 +71,4 @@ gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, o
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,dev]'
 	@touch $@
 
-.PHONY: help lab test test-all slow browser lint lessons book bench gpu-test gpu-records
+.PHONY: help lab test test-all slow deep browser lint lessons book bench gpu-test gpu-records

@@ -154,10 +154,17 @@ def test_a_lesson_is_of_the_second_edition(source):
     assert any("keep" in tags(cell) for cell in notebook(source))
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("seeds", "seconds"),
+    [
+        pytest.param(10, 0.2, marks=pytest.mark.slow, id="ten seeds"),
+        pytest.param(300, 15.0, marks=pytest.mark.deep, id="300 seeds"),
+    ],
+)
 @pytest.mark.parametrize("lesson", [source.parent.name for source in SOURCES])
-def test_no_seed_refuses_a_right_answer_or_accepts_a_wrong_one(lesson):
-    print(module("seeds", lesson, "--root", str(ROOT)))
+def test_no_seed_refuses_a_right_answer_or_accepts_a_wrong_one(lesson, seeds, seconds):
+    limits = ("--seeds", str(seeds), "--seconds", str(seconds))
+    print(module("seeds", lesson, "--root", str(ROOT), *limits))
 
 
 def test_no_two_lessons_share_a_label():

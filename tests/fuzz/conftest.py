@@ -1,4 +1,4 @@
-"""One switch for all that is fuzzed: 500 inputs every day, 10,000 in the slow suite."""
+"""One switch for all that is fuzzed: 500 inputs every day, 10,000 with `make deep`."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 PROFILES = [
     pytest.param(500, id="everyday"),
-    pytest.param(10_000, id="slow", marks=pytest.mark.slow),
+    pytest.param(10_000, id="deep", marks=pytest.mark.deep),
 ]
 
 

@@ -254,7 +254,7 @@ def test_any_value_ends_in_a_verdict(value):
     ends_in_a_verdict(value)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @given(values)
 @settings(often, max_examples=10_000)
 def test_any_of_many_values_ends_in_a_verdict(value):
