@@ -123,7 +123,7 @@ BAD = {
     "mixed.jsonl": ('{"length": 3}\n{"size": 4}\n', "line 2: no field length or input_ids"),
     "nan.jsonl": ('{"length": NaN}\n', "line 1: a length is an integer, got nan"),
     "latin.txt": (b"12\n\xff\n", "cannot be read"),
-    "shape.json": ('{"length": 3}', "a JSON list is needed, got {'length': 3} (dict)"),
+    "shape.json": ('{"length": 3}', "a JSON list is needed, got dict"),
     "float.jsonl": ('{"length": 2.5}\n', "line 1: a length is an integer, got 2.5"),
     "bad.npy": ("not numpy", "not a plain .npy array"),
     "what.bin": ("x", "documents are read from"),
@@ -372,33 +372,34 @@ def test_plan_asks_for_no_option_that_it_lacks(capsys, tmp_path):
         (csv.Error("odd\nline"), "not CSV (odd line)"),
     ],
 )
-def test_what_no_reader_foresaw_still_names_the_file(capsys, monkeypatch, error, message):
+def test_what_no_reader_foresaw_still_names_the_file(capsys, monkeypatch, tmp_path, error, message):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.jsonl", "b.csv"):
+        (tmp_path / name).touch()
+
     def stumbles(*_, **__):
         raise error
 
     monkeypatch.setattr("batchlab.cli._source.lengths_of", stumbles)
-    assert run(capsys, "padding", "a.jsonl") == (1, "", f"batchlab: a.jsonl: {message}\n")
+    assert run(capsys, "padding", "--data", "a.jsonl") == (1, "", f"batchlab: a.jsonl: {message}\n")
     assert run(capsys, "plan", "--data", "b.csv") == (1, "", f"batchlab: b.csv: {message}\n")
     assert run(capsys, "padding") == (1, "", f"batchlab: {message}\n")
 
 
-def test_documents_are_chosen_by_field_split_and_unit(capsys, tmp_path):
+def test_documents_are_chosen_by_field_and_split(capsys, tmp_path):
     path = tmp_path / "qa.jsonl"
     path.write_text('{"question": "def f(): pass", "answer": "return"}\n' * 2)
-    both = as_json(capsys, "padding", path, "--field", "question,answer", "--rows", 1)
-    one = as_json(capsys, "padding", path, "--field", "question", "--rows", 1)
+    both = as_json(capsys, "padding", "--data", path, "--field", "question,answer", "--rows", 1)
+    one = as_json(capsys, "padding", "--data", path, "--field", "question", "--rows", 1)
     assert both["tokens"] > one["tokens"] and both["documents"] == 2
-    code, _, err = run(capsys, "padding", path)
+    code, _, err = run(capsys, "padding", "--data", path)
     assert code == 1 and "the fields are question, answer; choose one with --field" in err
-    code, _, err = run(capsys, "padding", path, "--split", "test")
-    assert code == 1 and "it has no splits, and 'test' was asked for" in err
+    code, _, err = run(capsys, "padding", "--data", path, "--split", "test")
+    assert code == 1 and "is one list, without splits" in err
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.txt").write_text("one\ntwo\n")
-    code, _, err = run(capsys, "padding", tmp_path / "texts")
+    code, _, err = run(capsys, "padding", "--data", tmp_path / "texts")
     assert code == 1 and "is a document a file, a line or a paragraph? give" in err
-    asked = ("padding", tmp_path / "texts", "--rows", 1, "--document")
-    assert as_json(capsys, *asked, "line")["documents"] == 2
-    assert as_json(capsys, *asked, "file")["documents"] == 1
 
 
 def test_a_byte_order_mark_hides_no_text(capsys, tmp_path):
@@ -408,4 +409,4 @@ def test_a_byte_order_mark_hides_no_text(capsys, tmp_path):
         ("a.txt", "def f(): pass"),
     ):
         (tmp_path / name).write_text(text, encoding="utf-8-sig")
-        assert as_json(capsys, "padding", tmp_path / name, "--rows", 1)["documents"] == 1
+        assert as_json(capsys, "padding", "--data", tmp_path / name, "--rows", 1)["documents"] == 1

@@ -224,9 +224,9 @@ def test_only_the_running_model_is_shown_a_micro_batch():
 
 
 def test_the_label_that_is_not_trained_and_the_micro_batch_are_defined_once():
-    from batchlab.classroom.probes import lesson_05
+    from batchlab.classroom.probes import bigram
     from batchlab.data import _corpus
 
-    for room in (batches, loop, _corpus, lesson_05):
+    for room in (batches, loop, _corpus, bigram):
         assert room.IGNORE is counts.IGNORE
     assert batches.MicroBatch is loop.MicroBatch is counts.MicroBatch

@@ -115,6 +115,8 @@ def _piece(used: str, value: Any, pieces: Pieces, above: set[str]) -> Pieces:
         alias = "" if value.__name__ == used else f" as {used}"
         return pieces | {used: f"import {value.__name__}{alias}\n"}
     name = getattr(value, "__name__", "")
+    face = (home or "").partition("._")[0]  # what a private file defines is asked of its door
+    home = face if face and _found(face, name) is value else home
     if home not in {None, "__main__"} and _found(home, name) is value:
         alias = "" if name == used else f" as {used}"
         return pieces | {used: f"from {home} import {name}{alias}\n"}
