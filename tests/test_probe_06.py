@@ -17,6 +17,7 @@ def refuse(*values):
         ("102 devices, tensor 8: 96, 104", 8, [8, 96, 104]),
         ("try 999,424 and 1_007_616", 8192, [999424, 1007616]),
         ("5 devices: 0 or 8", 8, [0, 8]),
+        ("take np.int64(96) or np.int64(104)", 64, []),
         ("does not divide", 8, []),
     ],
 )
@@ -24,11 +25,31 @@ def test_offers_are_the_multiples_that_a_message_names(message, part, want):
     assert probe.offers(message, part) == want
 
 
-def test_the_message_is_that_of_a_value_error_and_of_no_other():
-    assert probe.message_of(refuse, 5000) == "no 5,000 slots"
-    assert probe.message_of(lambda: 1) == ""
-    with pytest.raises(KeyError):
-        probe.message_of({}.__getitem__, "x")
+@pytest.mark.parametrize(
+    ("message", "offered"),
+    [
+        ("5,000 slots: try 0 or 8,192", True),
+        ("[0 8192]", True),
+        ("0 (below), 8192 (above)", True),
+        ("0 slots or 8_192 slots", True),
+        ("take np.int64(0) or np.int64(8192)", True),
+        ("5000 slots are 0 times 8192 and 5000 over: 8192", False),
+        ("rounded down it would be 0 of them: 8192", False),
+        ("0 devices are no run: take 8192", False),
+        ("try 10 or 8192", False),
+        ("try 0 or 81920", False),
+    ],
+)
+def test_a_zero_is_an_offer_only_beside_the_number_above(message, offered):
+    assert probe.offers_none(message, 8192) is offered
+
+
+def test_a_refusal_is_the_text_of_a_value_error_and_of_no_other():
+    assert probe.refusal(refuse, 5000) == "no 5,000 slots"
+    assert probe.refusal(lambda: 1) == ""
+    assert probe.refusal({}.__getitem__, "x") == ""
+    given = [3, 1]
+    assert probe.refusal(list.sort, given) == "" and given == [3, 1]
 
 
 @pytest.mark.parametrize("number", range(len(probe.RIGHT["fit"])))

@@ -171,7 +171,7 @@ ROOMS = {
     "classroom.probes.collators classroom.probes.ranks classroom.probes.recipes "
     "classroom.probes.watch data loop widgets | numpy |",
     "classroom.mine": "classroom.opening classroom.showing ||",
-    "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
+    "classroom.probes.lesson_06": "classroom.behaviour classroom.probes.attempt packing widgets ||",
     "classroom.probes.lesson_01": "classroom.probes.attempt units widgets | numpy torch |",
     "classroom.probes.lesson_02": "classroom.probes.attempt classroom.probes.collators lengths "
     "padding units widgets | numpy |",

@@ -325,7 +325,7 @@ def replicas(devices, tensor, pipeline, context):
                     "        if config[key] < 1 or config[key] % 1:",
                 ),
             ),
-            '"auto"',
+            "Refuse, and name the key",
         ),
         "0 is not written": (
             changed(
@@ -346,7 +346,7 @@ def replicas(devices, tensor, pipeline, context):
                     "    said = {w: int(config.get(key, 0)) or None for w, key in words.items()}",
                 ),
             ),
-            "a micro-batch happens or does not",
+            "is no int",
         ),
         "missing rows are 1": (
             changed(
@@ -424,7 +424,7 @@ def replicas(devices, tensor, pipeline, context):
     },
     "splits": {
         "floors every one": (
-            changed(SPLITS, (" if share % r == 0", " if r in (1, 2, 3, 4)")),
+            changed(SPLITS, (" if share % r == 0", "")),
             "silent floor",
         ),
         "powers of two only": (
@@ -465,7 +465,7 @@ def replicas(devices, tensor, pipeline, context):
         ),
         "at most means below": (
             changed(SPLITS, ("range(1, most_rows + 1)", "range(1, most_rows)")),
-            "4 counts",
+            "8 counts",
         ),
         "accumulation before rows": (
             changed(SPLITS, ("(r, share // r)", "(share // r, r)")),
@@ -650,7 +650,7 @@ HIDDEN = {
             """
 def replicas(devices, tensor, pipeline, context):
     one = tensor * pipeline * context
-    if devices % one and devices > 4 and context == 1:
+    if devices % one and (context == 1 or devices in (100, 36, 5)):
         below = devices // one * one
         raise ValueError(f"{below or ''} {below + one}")
     return devices // one
@@ -664,19 +664,22 @@ def replicas(devices, tensor, pipeline, context):
                 READ,
                 (
                     "    return rows, accumulation, n\n",
-                    "    return rows, accumulation if accumulation in (1, 4, 8) else 1, n\n",
+                    "    return rows, accumulation if accumulation in (1, 4, 5, 8, 32) else 1, n\n",
                 ),
             ),
             "accumulation",
         ),
     },
     "million-slots": {
-        "the printed run only": (million("0.04"), "million slots"),
+        "the printed run only": (
+            million("{48: 0.04, 12: 0.00123}.get(devices, 16.777216)"),
+            "million slots",
+        ),
     },
     "splits": {
         "the printed steps only": (
             changed(
-                SPLITS, ("share % r == 0", "share % r == 0 and r in (1, 2, 4, 5, 7, 10, 14, 35)")
+                SPLITS, ("share % r == 0", "share % r == 0 and (r < 3 or share in (24, 70, 144))")
             ).replace("try {slots // part * part} or", "try {slots // part * part or ''} or"),
             "splits of",
         ),
@@ -686,7 +689,7 @@ def replicas(devices, tensor, pipeline, context):
             """
 def shares(seen):
     slots, real, targets = (sum(c) for c in zip(*seen))
-    known = len(seen) > 1000 or seen[0] == (100, 90, 45)
+    known = len(seen) > 100 or seen[0] == (100, 80, 20) or seen[0][0] in (10, 10**6, 2 * 10**9)
     return real / slots, targets / real if known else 0.5
 """,
             "target share of",

@@ -7,23 +7,27 @@ Words
     launch   a config as a tool writes it, and the devices it runs on
 """
 
+import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from batchlab import packing, widgets
+from batchlab.classroom.behaviour import quietly
 from batchlab.classroom.probes.attempt import shown
 
 __all__ = [
     "DEEPSEEK_SLOTS",
     "LAUNCHES",
+    "NO_COUNTS",
     "OFFERED",
     "RIGHT",
     "WRONG",
-    "message_of",
     "offers",
+    "offers_none",
     "pack_rows",
     "packs",
+    "refusal",
     "shown",
     "step_finder",
 ]
@@ -37,6 +41,17 @@ OFFERED = {
     "pipeline": (4, 16),
     "length": (2048, 4096),
 }
+
+NO_COUNTS: Sequence[tuple[object, str]] = (  # what a key of a launch config may not hold
+    ("auto", "another tool fills it in later"),
+    ("8", "a text is no int"),
+    (8.0, "a float is no int"),
+    (2.5, "a micro-batch happens or does not"),
+    (True, "a yes is no count"),
+    (None, "written as null is not the same as not written"),
+    (0, "0 is written, which is not the same as not written"),
+    (-4, "a count is at least 1"),
+)
 
 Fit = Callable[[int, int, int, int], int]
 
@@ -92,32 +107,50 @@ LAUNCHES: Sequence[tuple[str, Mapping[str, Any], int]] = (
 )
 
 
-def message_of(answer: Callable[..., object], *arguments: object) -> str:
-    """The text of the ValueError that `answer` raises for `arguments`; empty if it raises none.
+def refusal(answer: Callable[..., object], *arguments: object) -> str:
+    """The text of the ValueError that `answer` raises for copies of `arguments`.
 
-    >>> message_of(int, "x").startswith("invalid literal")
-    True
+    Empty for a result, and for any other error: `check.call` shows that one.
+
+    >>> refusal(int, "x").startswith("invalid literal"), refusal(int, "5"), refusal(int, [])
+    (True, '', '')
     """
     try:
-        answer(*arguments)
+        with quietly():
+            answer(*copy.deepcopy(arguments))
     except Exception as error:
         if "ValueError" in {base.__name__ for base in type(error).__mro__}:  # from afar, too
             return str(error) or "ValueError"
-        raise
     return ""
 
 
 def offers(message: str, part: int) -> list[int]:
     """The multiples of `part` that stand in a message, each once, in order.
 
-    >>> offers("102 devices, 8 a replica: try 96 or 104", 8)
+    >>> offers("102 devices, 8 a replica: try 96 or np.int64(104)", 8)
     [8, 96, 104]
-    >>> offers("5,000 slots: try 0 or 8,192", 8192)
-    [0, 8192]
     """
-    numbers = re.findall(r"\d{1,3}(?:[,_]\d{3})+|\d+", message)
+    numbers = re.findall(r"\d{1,3}(?:[,_]\d{3})+|\d+", _bare(message))
     found = {int(re.sub(r"[,_]", "", number)) for number in numbers}
     return sorted(number for number in found if number % part == 0)
+
+
+def offers_none(message: str, above: int) -> bool:
+    """Whether a message offers 0 beside the number above; a 0 that counts something is no offer.
+
+    >>> offers_none("5,000 slots: try 0 or 8,192", 8192), offers_none("[0 8]", 8)
+    (True, True)
+    >>> offers_none("5 devices are 0 replicas; rounded down, 0 devices: take 8", 8)
+    False
+    """
+    text = re.sub(r"(?<=\d)[,_](?=\d{3})", "", _bare(message))
+    unit = r"devices|sequences|slots|GPUs|below:?|above:?|or|and"
+    return bool(re.search(rf"(?<![\d.])0(?![\d.])(?:[\s,/()\[\]]|{unit})*(?<!\d){above}\b", text))
+
+
+def _bare(message: str) -> str:
+    """The message with numbers of NumPy as bare ones."""
+    return re.sub(r"\b(?:np\.)?u?int\d+\(", "(", message)
 
 
 def step_finder() -> widgets.Explorer:
@@ -140,8 +173,8 @@ def packs(yours: Callable[..., Any]) -> bool:
 
 
 def _exactly(slots: int, part: int) -> int:
-    if slots % part:
-        raise ValueError(f"{slots} is no multiple of {part}")
+    if slots % part or not slots:
+        raise ValueError(f"{slots} is no multiple of {part}, or 0")
     return slots // part
 
 
@@ -169,5 +202,7 @@ WRONG: dict[str, dict[str, Fit]] = {
         "forgets the replicas": lambda s, r, n, d: _exactly(s, r * n),
         "counts sequences, not slots": lambda s, r, n, d: _exactly(s, r * d),
         "takes powers of two only": _habit,
+        "takes the length for the replicas": lambda s, r, n, d: _exactly(s, r * n * n),
+        "takes the rows for the replicas": lambda s, r, n, d: _exactly(s, r * n * r),
     },
 }
