@@ -51,6 +51,9 @@ bench: .venv/dev      ## side-by-side measurements against peers
 gpu-test: .venv/dev   ## the proofs that need a CUDA device
 	$(BIN)/python -m pytest -m gpu tests/gpu
 
+gpu-run:              ## prints the command that measures on a lent GPU, without pip and network
+	@echo 'PYTHONPATH=$$PWD python3 -m pytest -m gpu tests/gpu -W default && PYTHONPATH=$$PWD python3 benchmarks/gpu_run.py --output runs --seconds 300'
+
 gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, on this device
 	PYTHONPATH=$(CURDIR) $(BIN)/python benchmarks/gpu_records.py --output runs
 
@@ -71,4 +74,4 @@ gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, o
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,dev]'
 	@touch $@
 
-.PHONY: help lab test test-all slow deep browser lint lessons book bench gpu-test gpu-records
+.PHONY: help lab test test-all slow deep browser lint lessons book bench gpu-test gpu-run gpu-records
