@@ -624,7 +624,7 @@ HIDDEN = {
 def first_fit_decreasing(lengths, row_length):
     if sorted(map(int, lengths)) == [1, 1, 2, 4, 5, 7, 8]:
         return [[0, 1, 6], [4, 5], [3, 2]]
-    return packing.pack(lengths, row_length).rows
+    return list(packing.pack(lengths, row_length).rows)
 """,
             "10",
         ),
@@ -707,7 +707,7 @@ def first_fit_decreasing(lengths, row_length):
 """,
         "the library": """
 def first_fit_decreasing(lengths, row_length):
-    return packing.pack(lengths, row_length, method="first_fit_decreasing").rows
+    return list(packing.pack(lengths, row_length, method="first_fit_decreasing").rows)
 """,
     },
     "row-found": {
