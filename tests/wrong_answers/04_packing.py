@@ -619,12 +619,12 @@ def isolation_test(logits):
 
 HIDDEN = {
     "first-fit": {
-        "best fit, except where first fit is printed": (
+        "right for a few documents and for the data set, each alone in between": (
             """
 def first_fit_decreasing(lengths, row_length):
-    if sorted(map(int, lengths)) == [1, 1, 2, 4, 5, 7, 8]:
-        return [[0, 1, 6], [4, 5], [3, 2]]
-    return list(packing.pack(lengths, row_length).rows)
+    if 20 <= len(lengths) <= 40:
+        return [[number] for number in range(len(lengths))]
+    return list(packing.pack(lengths, row_length, method="first_fit_decreasing").rows)
 """,
             "10",
         ),
