@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PORT   ?= 8888
 BIN    := .venv/bin
+AXE    := tests/browser/node_modules/axe-core/axe.min.js
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 HEADLESS  := $(shell [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ] || echo --no-browser)
 
@@ -13,24 +14,45 @@ help:                 ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 14
 
 lab: .venv/course lessons   ## JupyterLab on the first lesson
-	@$(BIN)/jupyter lab $(HEADLESS) $(ROOT_USER) --port=$(PORT) \
+	@$(BIN)/jupyter lab $(HEADLESS) $(ROOT_USER) --port=$(PORT) --LabApp.app_settings_dir="$(CURDIR)/.lab" \
 	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(firstword $(sort $(wildcard lessons/*/*.ipynb)))"
 
 test: .venv/dev       ## the everyday suite, in under ten minutes, no GPU, display or network
 	$(BIN)/python -m pytest -m "not slow and not deep and not browser and not gpu"
 
-test-all: test lint slow browser book   ## what is slow as well: every lesson, the browser, the book
+test-all: test lint slow book browser   ## what is slow as well: every lesson, the browser, the book
 
-slow: .venv/dev
-	$(BIN)/python -m pytest -m "slow and not browser and not deep"
+slow: slow-lessons slow-seeds slow-banks slow-rest
+
+slow-lessons: .venv/dev  # every bank of wrong answers
+	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k "not test_no_seed"
+
+slow-seeds: .venv/dev    # every check on ten seeds
+	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k test_no_seed
+
+slow-banks: .venv/dev    # a sixteenth of every bank, judged outside the student's process
+	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_grading_banks.py
+
+slow-rest: .venv/dev
+	$(BIN)/python -m pytest -m "slow and not browser and not deep" --ignore tests/test_lessons.py --ignore tests/test_grading_banks.py
 
 deep: .venv/dev       ## hours: 300 seeds of every check, 10,000 inputs of every reader; not part of test-all
 	$(BIN)/python -m pytest -m deep
 
 browser: .venv/dev
 	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then \
-	  $(BIN)/python -m pytest -m browser; \
+	  $(MAKE) --no-print-directory _build/html/index.html && \
+	  { $(MAKE) --no-print-directory $(AXE) || \
+	    echo "SKIPPED, LOUDLY: the tests of accessibility need axe-core, which npm could not fetch"; } && \
+	  $(BIN)/python -m pytest -m browser -rs; \
 	else echo "SKIPPED, LOUDLY: the browser suite needs chromium (Debian: apt-get install chromium)"; fi
+
+_build/html/index.html:
+	@$(MAKE) --no-print-directory book
+
+$(AXE): tests/browser/package-lock.json
+	cd tests/browser && npm ci --silent --no-audit --no-fund --fetch-retries=1 --fetch-timeout=20000
+	@touch $@
 
 lint: .venv/dev       ## format, style, types
 	$(BIN)/ruff format --check .
@@ -41,9 +63,14 @@ lessons: .venv/course ## solutions/*.md -> notebooks for teachers and students
 	@$(BIN)/python -m batchlab.authoring.sources
 
 book: .venv/dev       ## the readable course; warnings are errors
-	@$(BIN)/python -m batchlab.authoring.matrix --page --reuse _build/outcomes > book/matrix.md
+	@mkdir -p _build
+	@$(BIN)/python -m batchlab.authoring.matrix --pages _build/matrix --reuse _build/outcomes
+	@$(BIN)/python -m batchlab.authoring.pages _build/pages --matrix _build/matrix
 	BATCHLAB_BOOK=1 BATCHLAB_CACHE=$(CURDIR)/_build/.guesses \
-	  $(BIN)/jupyter-book build . --config book/_config.yml --toc book/_toc.yml -n -W --keep-going
+	  $(BIN)/jupyter-book build _build/pages --path-output . -n -W --keep-going
+
+dist: .venv/course lessons  ## a wheel, and a zip for each lesson that works without any address
+	@$(BIN)/python -m batchlab.authoring.parcels dist
 
 bench: .venv/dev      ## side-by-side measurements against peers
 	$(BIN)/python benchmarks/packing.py
@@ -52,10 +79,10 @@ gpu-test: .venv/dev   ## the proofs that need a CUDA device
 	$(BIN)/python -m pytest -m gpu tests/gpu
 
 gpu-run:              ## prints the command that measures on a lent GPU, without pip and network
-	@echo 'PYTHONPATH=$$PWD python3 -m pytest -m gpu tests/gpu -W default && PYTHONPATH=$$PWD python3 benchmarks/gpu_run.py --output runs --seconds 300'
+	@echo 'export PYTHONPATH=$$PWD BATCHLAB_COMMIT=$(shell git describe --always --dirty); python3 -m pytest -m gpu tests/gpu -W default; python3 benchmarks/gpu_run.py --output runs --seconds 380'
 
 gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, on this device
-	PYTHONPATH=$(CURDIR) $(BIN)/python benchmarks/gpu_records.py --output runs
+	PYTHONPATH=$(CURDIR) $(BIN)/python benchmarks/gpu_run.py --output runs --only device peaks sweeps
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -74,4 +101,4 @@ gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, o
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,dev]'
 	@touch $@
 
-.PHONY: help lab test test-all slow deep browser lint lessons book bench gpu-test gpu-run gpu-records
+.PHONY: help lab test test-all slow slow-lessons slow-seeds slow-banks slow-rest deep browser lint lessons book dist bench gpu-test gpu-run gpu-records

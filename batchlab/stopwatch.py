@@ -21,7 +21,7 @@ from batchlab import counts, loop
 from batchlab.counts import Counts, MicroBatch
 from batchlab.model import has_varlen
 from batchlab.records import Cell, Parts
-from batchlab.timing import Pauses, Spans
+from batchlab.timing import Away, Pauses, Spans
 
 __all__ = ["Stopwatch"]
 
@@ -34,9 +34,10 @@ class Stopwatch:
         self.cuda = torch.device(device).type == "cuda"
         self.varlen = has_varlen(model)
         self._optimizer_spans, self._pauses = Spans(cuda=self.cuda), Pauses()
+        self._away = Away()
         self._hooks = [
-            optimizer.register_step_pre_hook(lambda *_: self._optimizer_spans.begin()),
-            optimizer.register_step_post_hook(lambda *_: self._optimizer_spans.end()),
+            optimizer.register_step_pre_hook(lambda *_: self._optimizer_begins()),
+            optimizer.register_step_post_hook(lambda *_: self._optimizer_ended()),
         ]
         self.start()
 
@@ -45,7 +46,7 @@ class Stopwatch:
         self.step_seconds: list[float] = []
         self.counts: list[Counts] = []  # of each step
         self.micro_batches = 0
-        self.input_seconds = self.host_seconds = 0.0
+        self._parts: dict[str, list[float]] = {"input": [], "host": [], "away": []}
         self._waited = 0.0
         self._optimizer_spans.take()
         if self.cuda:
@@ -66,10 +67,13 @@ class Stopwatch:
         gc.collect(0)  # a full collection inside one step would be blamed on its setting
         self._pauses.take()
         begin = self._now()
+        self._away.begin()
         loop.train_step(self.model, self.optimizer, micro_batches, **options)
+        away = self._away.seconds()
         self.step_seconds.append(self._now() - begin + self._waited)
-        self.host_seconds += self._pauses.take()
-        self.input_seconds += self._waited
+        step = {"input": self._waited, "host": self._pauses.take(), "away": away}
+        for name, seconds in step.items():
+            self._parts[name].append(seconds)
         self._waited = 0.0
         self.micro_batches += len(micro_batches)
         self.counts.append(reduce(add, each))
@@ -79,23 +83,31 @@ class Stopwatch:
 
         On a GPU a pause of the host may hide behind the queue: its host seconds are unknown.
         """
+        each = {"optimizer": self._optimizer_spans.take(), **self._parts}
+        if self.cuda:
+            del each["host"], each["away"]
         return Cell(
             **setting,
             steps=len(self.step_seconds),
             micro_batches=self.micro_batches,
             seconds=sum(self.step_seconds),
             counts=reduce(add, self.counts),
-            parts=Parts(
-                input_seconds=self.input_seconds,
-                optimizer_seconds=sum(self._optimizer_spans.take()),
-                host_seconds=None if self.cuda else self.host_seconds,
-            ),
+            parts=Parts(**{f"{name}_seconds": sum(seconds) for name, seconds in each.items()}),
+            step_parts={name: tuple(seconds) for name, seconds in each.items()},
             step_seconds=tuple(self.step_seconds),
             step_slots=tuple(one.slots or 0 for one in self.counts),
             step_slot_pairs=tuple(one.slot_pairs or 0 for one in self.counts),
             peak_bytes=torch.cuda.max_memory_allocated() if self.cuda else None,
             allocator_retries=self._new_retries() if self.cuda else None,
         )
+
+    def _optimizer_begins(self) -> None:
+        self._optimizer_spans.begin()
+        self._away.pause()
+
+    def _optimizer_ended(self) -> None:
+        self._optimizer_spans.end()
+        self._away.resume()
 
     def close(self) -> None:
         self._pauses.close()

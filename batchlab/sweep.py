@@ -155,6 +155,7 @@ def _visit(
     model.train()
     set_checkpointing(model, point.checkpointing)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
+    scaler = torch.amp.GradScaler(device) if point.precision == "autocast-float16" else None
     watch = Stopwatch(model, optimizer, device)
     try:
         warm_up = _largest(documents, groups, point) if watch.cuda else groups[0]
@@ -163,7 +164,7 @@ def _visit(
                 watch.start()
             with watch.input():
                 micro_batches = micro_batches_of(documents, group, point)
-            watch.step(micro_batches, autocast=_autocast(point.precision))
+            watch.step(micro_batches, autocast=_autocast(point.precision), scaler=scaler)
         return watch.cell(**setting)
     except RuntimeError as error:
         if not out_of_memory(error):

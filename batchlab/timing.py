@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["LEAST_REPEATS", "Pauses", "Spans", "Timing", "timed"]
+__all__ = ["LEAST_REPEATS", "Away", "Pauses", "Spans", "Timing", "timed"]
 
 Clock = Callable[[], float]
 
@@ -100,6 +100,36 @@ class Pauses:
 
     def close(self) -> None:
         gc.callbacks.remove(self._heard)
+
+
+class Away:
+    """Seconds for which the process did not run, beside those that it is known to wait.
+
+    Wall time without process time: others had the cores, or something slept. With several threads
+    it is a lower bound, since their process times add up.
+    """
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        self._began = self._paused = _idle()
+        self._excused = 0.0
+
+    def pause(self) -> None:
+        """What the process waits for from here on has a name of its own, until `resume`."""
+        self._paused = _idle()
+
+    def resume(self) -> None:
+        self._excused += _idle() - self._paused
+
+    def seconds(self) -> float:
+        """Since `begin`."""
+        return max(0.0, _idle() - self._began - self._excused)
+
+
+def _idle() -> float:
+    return time.perf_counter() - time.process_time()
 
 
 class Spans:

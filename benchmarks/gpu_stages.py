@@ -2,6 +2,8 @@
 
     Bench (model shape, documents, file of records)  ->  lines of run.jsonl
 
+`gpu_run` calls them in turn; those that lessons and the book replay stand in `gpu_records`.
+
 Words
     bench   what every stage shares: the device, a 0.5 B-parameter shape, documents, the file
     part    one micro-batch
@@ -12,7 +14,7 @@ import functools
 import itertools
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +23,12 @@ import torch
 
 from batchlab import attention, batches, data, loop, records, sweep
 from batchlab.loader import Loader
-from batchlab.memory import trace
 from batchlab.memory.limits import collect_memory, out_of_memory
 from batchlab.model import set_checkpointing
 from batchlab.model import small as small_model
 from batchlab.records import Cell
 from batchlab.roofline import device
 from batchlab.stopwatch import Stopwatch
-
-__all__ = ["STAGES", "Bench", "made", "qwen_shape"]
 
 
 def qwen_shape() -> Any:
@@ -121,19 +120,6 @@ def seconds_of(cell: Cell) -> float:
 def rates(bench: Bench) -> None:
     """What the device can do: products, copies, launches."""
     records.append(bench.folder / "device.jsonl", device.measure().record())
-
-
-def peaks(bench: Bench) -> None:
-    """Predicted against measured peak, by rows, length and checkpointing."""
-    lengths = (64, 128, 256) if bench.small else (512, 1024, 2048)
-    for rows, length, again in itertools.product((1, 4), lengths, (False, True)):
-        found = trace.compare(bench.shape, rows=rows, length=length, device=bench.place,
-                              checkpointing=again, dtype=bench.dtype)  # fmt: skip
-        bench.write("peak", rows=rows, length=length, checkpointing=again, error=found.error,
-                    predicted_bytes=found.predicted.total_bytes,
-                    measured_bytes=found.measured_bytes, workspace_bytes=found.workspace_bytes,
-                    phase=found.predicted.phase)  # fmt: skip
-        collect_memory(bench.place)
 
 
 def knee(bench: Bench) -> None:
@@ -305,18 +291,3 @@ def limit(bench: Bench) -> None:
         finally:
             torch.cuda.set_per_process_memory_fraction(1.0)
         bench.write("limit", share=share, **found)
-
-
-STAGES: dict[str, Callable[[Bench], None]] = {  # most valuable first
-    "device": rates,
-    "peaks": peaks,
-    "knee": knee,
-    "same_step": same_step,
-    "flops": flops,
-    "backends": backends,
-    "new_shapes": new_shapes,
-    "launch_bound": launch_bound,
-    "precisions": precisions,
-    "starvation": starvation,
-    "limit": limit,
-}

@@ -1,10 +1,10 @@
 """What watching a loop costs: seconds of the same steps with and without `monitor.watch`.
 
-    python benchmarks/monitor.py [--steps N]
+    python benchmarks/monitor.py [--steps N] [--blocks N] [--compile]
 
 The small model on the embedded corpus, eight rows of at most 256 tokens, in turns: a block of steps
 watched, a block alone, and so on. Seconds are those of the process, so that other work on the
-machine does not count.
+machine does not count. With --compile the model is compiled and every row has 256 slots.
 """
 
 import argparse
@@ -35,6 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=10, help="of one block (10)")
     parser.add_argument("--blocks", type=int, default=20, help="of each kind (20)")
+    parser.add_argument("--compile", action="store_true", help="one static shape, compiled")
     options = parser.parse_args()
     torch.set_num_threads(1)
     corpus = data.embedded().at_most(256)
@@ -43,11 +44,15 @@ def main() -> None:
     names = ("input_ids", "labels", "attention_mask")
     inputs = []
     for step in range(options.steps):
-        made = batches.padded(corpus, range(8 * step, 8 * step + 8))
+        rows = range(8 * step, 8 * step + 8)
+        made = batches.padded(corpus, rows, round_to=256 if options.compile else 1)
         inputs.append({name: made[name] for name in names})
+    if options.compile:
+        net.compile()
     alone, watched = [], []
     with tempfile.TemporaryDirectory() as folder:
         block(net, optimizer, inputs, None)
+        block(net, optimizer, inputs, Path(folder) / "first.jsonl")  # a compiler works here
         for number in range(options.blocks):
             watched.append(block(net, optimizer, inputs, Path(folder) / f"{number}.jsonl"))
             alone.append(block(net, optimizer, inputs, None))

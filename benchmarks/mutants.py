@@ -1,23 +1,26 @@
 """Would the tests notice? Change one operator, constant or condition at a time and run them.
 
-    python benchmarks/mutants.py [buckets packing ...] [--sample 30] [--seed 0] [--jobs 2]
+    python benchmarks/mutants.py [ROOM or MODULE ...] [--total 300 | --sample 30] [--seed 0]
+                                 [--verdicts FILE [--again]]
 
-    module  ->  a sample of mutants, each judged by the module's own tests  ->  killed, survived
+    rooms  ->  a sample of mutants, each judged by the tests of its door  ->  killed, survived
 
-A mutant is one change: a comparison, an arithmetic or boolean operator, a number by one, a truth
-value, a condition turned round, `min` for `max`, or None returned. Each is written into a copy of
-the library and judged in a fresh process, forked after the heavy libraries are loaded. A mutant
-that takes five times as long as the tests counts as killed. Messages, annotations and decorators
-are left alone. Mutants that change nothing stand in `benchmarks/equivalent_mutants.txt`.
+Each mutant (`mutations`) is written into a copy of the library and judged in a fresh process, which
+is forked after the heavy libraries are loaded. A mutant that takes five times as long as the tests
+counts as killed. With `--verdicts`, each verdict is one line of a file; the same command goes on
+where it was stopped. At first, tests that start other processes are left out and laws try few
+examples; with `--again`, those that survived are judged anew by all of it. Mutants that change
+nothing that a test could see stand in `benchmarks/equivalent_mutants.txt` with the reason.
 
 Words
+    room      arithmetic, step, record or check: what `ROOMS` says
     killed    a test failed, the module could not be imported, or the time ran out
     survived  all tests passed: a test is missing, or the mutant is equivalent
 """
 
 import argparse
 import ast
-import copy
+import json
 import multiprocessing
 import os
 import queue
@@ -27,135 +30,45 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from mutations import ROOT, Mutant, mutants, source_of
+
 EQUIVALENT = ROOT / "benchmarks" / "equivalent_mutants.txt"
-ARITHMETIC = ("units", "lengths", "padding", "buckets", "packing", "plan._plan", "memory._formula",
-              "roofline._formula")  # fmt: skip
+BECAUSE = "  because "
+ROOMS = {
+    "arithmetic": ("units", "lengths", "padding", "buckets", "packing", "plan", "memory._formula",
+                   "roofline._formula"),
+    "step": ("reading", "data", "model", "counts", "batches", "loader", "attention", "loop"),
+    "record": ("records", "timing", "stopwatch", "sweep", "report"),
+    "check": tuple(f"classroom.{name}" for name in (
+        "behaviour", "check", "copies", "items", "plain", "predict", "quiz", "showing", "values",
+        "verdict")),
+}  # fmt: skip
 # Tests that judge a door beside those that are named after it; without either, all that import it.
-TESTS: dict[str, tuple[str, ...]] = {}
-SWAPS: dict[type, tuple[type, ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-    ast.Add: (ast.Sub,),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Add, ast.FloorDiv),
-    ast.Div: (ast.Mult,),
-    ast.FloorDiv: (ast.Mult, ast.Div),
-    ast.Mod: (ast.FloorDiv,),
-    ast.Pow: (ast.Mult,),
-    ast.MatMult: (ast.Mult,),
-    ast.LShift: (ast.RShift,),
-    ast.RShift: (ast.LShift,),
-    ast.BitAnd: (ast.BitOr,),
-    ast.BitOr: (ast.BitAnd,),
-    ast.And: (ast.Or,),
-    ast.Or: (ast.And,),
-    ast.USub: (ast.UAdd,),
-}
-NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "floor": "ceil", "ceil": "floor"}
+TESTS: dict[str, tuple[str, ...]] = {
+    "reading": ("test_lengths", "test_records", "test_data_files", "test_launch_text"),
+    "stopwatch": ("test_counts", "test_sweep", "test_monitor"),
+    "data": ("test_corpus", "test_lengths"),
+    "model": ("test_layouts", "test_data"),
+    "batches": ("test_layouts",),
+    "attention": ("test_layouts",),
+    "loop": ("test_calling", "test_layouts"),
+    "records": ("test_cell",),
+    "plan": ("test_launch", "test_launch_text"),
+    "units": ("test_strangers",),
+    "lengths": ("test_strangers",),
+    "classroom": ("test_check", "test_behaviour", "test_behaviour_torch", "test_predict",
+                  "test_quiz", "test_mine"),
+}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One change of one file."""
-
-    path: Path  # inside the repository
-    line: int
-    before: str
-    after: str
-    source: str  # of the whole file, changed
-
-    @property
-    def module(self) -> str:
-        return ".".join(self.path.relative_to("batchlab").with_suffix("").parts)
-
-    @property
-    def change(self) -> str:
-        return f"{self.before} -> {self.after}"
-
-
-def changes(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, Any]]:
-    """(node, field, place in the field if it is a list, new value): every change that is tried."""
-    for node in _code(tree):
-        match node:
-            case ast.Compare(ops=ops):
-                for place, op in enumerate(ops):
-                    yield from ((node, "ops", place, new()) for new in SWAPS.get(type(op), ()))
-            case ast.BinOp(op=op) | ast.AugAssign(op=op) | ast.BoolOp(op=op):
-                yield from ((node, "op", None, new()) for new in SWAPS.get(type(op), ()))
-            case ast.UnaryOp(op=ast.USub()):
-                yield node, "op", None, ast.UAdd()
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                yield node, "operand", None, ast.UnaryOp(ast.Not(), operand)
-            case ast.Constant(value=bool() as value):
-                yield node, "value", None, not value
-            case ast.Constant(value=int() | float() as value):
-                yield from ((node, "value", None, value + step) for step in (1, -1))
-            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
-                yield node, "test", None, ast.UnaryOp(ast.Not(), test)
-            case ast.comprehension(ifs=ifs):
-                yield from ((node, "ifs", i, ast.UnaryOp(ast.Not(), t)) for i, t in enumerate(ifs))
-            case ast.Return(value=ast.expr()):
-                yield node, "value", None, ast.Constant(None)
-            case ast.Name(id=name, ctx=ast.Load()) if name in NAMES:
-                yield node, "id", None, NAMES[name]
-            case ast.Attribute(attr=name, ctx=ast.Load()) if name in NAMES:
-                yield node, "attr", None, NAMES[name]
-
-
-def _code(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but annotations, decorators, messages and what is for type checkers only."""
-    skipped: set[int] = set()
-    for node in ast.walk(tree):
-        if id(node) in skipped:
-            skipped |= {id(child) for child in ast.iter_child_nodes(node)}
-            continue
-        for field in ("annotation", "returns", "decorator_list"):
-            found = getattr(node, field, None)
-            skipped |= {id(n) for n in (found if isinstance(found, list) else [found])}
-        if isinstance(node, ast.JoinedStr | ast.Raise) or (
-            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        ):
-            skipped |= {id(child) for child in ast.iter_child_nodes(node)}
-            continue
-        yield node
-
-
-def mutants(path: Path) -> list[Mutant]:
-    """Every mutant of a file, in the order of its code."""
-    tree = ast.parse((ROOT / path).read_text())
-    made = []
-    for node, field, place, new in changes(tree):
-        old, before = getattr(node, field), _shown(node)
-        changed = copy.copy(old)
-        if place is None:
-            changed = new
-        else:
-            changed[place] = new
-        setattr(node, field, changed)
-        line = getattr(node, "lineno", getattr(getattr(node, "target", None), "lineno", 0))
-        made.append(Mutant(path, line, before, _shown(node), ast.unparse(tree)))
-        setattr(node, field, old)
-    return sorted(made, key=lambda one: (one.line, one.before, one.after))
-
-
-def _shown(node: ast.AST) -> str:
-    """One line: of a statement with a body, its condition."""
-    return " ".join(ast.unparse(getattr(node, "test", node)).split())
+PRELOADED = ["numpy", "torch", "pytest", "hypothesis", "hypothesis.strategies", "tokenizers",
+             "pyarrow.parquet", "yaml", "transformers.models.llama.modeling_llama"]  # fmt: skip
+FEW = 20
+IN_PROCESSES = "killed or writers_at_the_same or names_the_machine or gloo or numpy_alone"
 
 
 def files_of(module: str) -> list[Path]:
@@ -188,7 +101,7 @@ def _imports(path: Path, door: str) -> bool:
     return False
 
 
-def run_tests(folder: str, tests: list[str], verdicts: Any) -> None:
+def run_tests(folder: str, tests: list[str], thorough: bool, verdicts: Any) -> None:
     """In a process of its own: put pytest's exit code into `verdicts`."""
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
@@ -213,14 +126,31 @@ def run_tests(folder: str, tests: list[str], verdicts: Any) -> None:
         "-W",
         "ignore::pytest.PytestAssertRewriteWarning",
     ]  # of what is loaded already
+    if not thorough:
+        options += ["-k", f"not ({IN_PROCESSES})"]
+        _few_examples(hypothesis.settings)
     verdicts.put(int(pytest.main([*options, *tests])))
 
 
-def judged(folder: Path, tests: list[str], limit: float | None) -> tuple[str, float]:
+def _few_examples(settings: Any) -> None:
+    """Laws that ask for hundreds of examples get FEW: most mutants fall at once."""
+    made = settings.__init__
+
+    def capped(self: Any, *rest: Any, **given: Any) -> None:
+        if isinstance(given.get("max_examples"), int):
+            given["max_examples"] = min(FEW, given["max_examples"])
+        made(self, *rest, **given)
+
+    settings.__init__ = capped
+
+
+def judged(
+    folder: Path, tests: list[str], limit: float | None = None, *, thorough: bool = False
+) -> tuple[str, float]:
     """passed, failed or out of time; and the seconds that it took."""
     context = multiprocessing.get_context("forkserver")
     verdicts = context.SimpleQueue()
-    process = context.Process(target=run_tests, args=(str(folder), tests, verdicts))
+    process = context.Process(target=run_tests, args=(str(folder), tests, thorough, verdicts))
     began = time.perf_counter()
     process.start()
     process.join(limit)
@@ -244,65 +174,118 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def equivalents() -> dict[tuple[str, str], str]:
-    """(module, change) -> why no test can see it."""
-    known = {}
-    if EQUIVALENT.exists():
-        for line in EQUIVALENT.read_text().splitlines():
-            if line and not line.startswith("#"):
-                module, change, reason = line.split(" | ")
-                known[module, change] = reason
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """(module, line of code, change) -> why no test can see it.
+
+    A line "module: code" is followed by indented lines "change  because reason".
+    """
+    known, place = {}, ("", "")
+    for line in EQUIVALENT.read_text().splitlines():
+        if line.startswith(" "):
+            change, reason = line.strip().split(BECAUSE)
+            known[*place, change] = reason
+        elif line and not line.startswith("#"):
+            module, code = line.split(": ", 1)
+            place = module, code
     return known
+
+
+def sampled(chosen: argparse.Namespace) -> list[Mutant]:
+    """So many of all together (`--total`), or of each file (`--sample`), drawn with the seed."""
+    rng, every = random.Random(chosen.seed), []
+    modules = [m for name in chosen.rooms for m in ROOMS.get(name, (name,))]
+    for path in dict.fromkeys(path for module in modules for path in files_of(module)):
+        found = mutants(path)
+        every += rng.sample(found, min(chosen.sample, len(found))) if chosen.sample else found
+    return rng.sample(every, min(chosen.total, len(every))) if chosen.total else every
+
+
+class Verdicts(dict[str, str]):
+    """What became of each mutant; kept in a file, one line each, if there is a path."""
+
+    def __init__(self, path: Path | None) -> None:
+        super().__init__()
+        self.path = path
+        if path and path.exists():
+            for line in path.read_text().splitlines():
+                self.update([json.loads(line)])
+
+    def keep(self, name: str, verdict: str) -> None:
+        self[name] = verdict
+        if self.path:
+            with self.path.open("a") as file:
+                file.write(json.dumps([name, verdict]) + "\n")
+
+
+def name_of(one: Mutant) -> str:
+    return f"{one.path}:{one.line}: {one.number}: {one.change}"
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("modules", nargs="*", default=ARITHMETIC)
-    options.add_argument("--sample", type=int, default=30, help="mutants a module (0: all)")
+    options.add_argument("rooms", nargs="*", default=list(ROOMS), metavar="ROOM or MODULE")
+    options.add_argument("--total", type=int, default=0, help="mutants of all together (0: all)")
+    options.add_argument("--sample", type=int, default=0, help="mutants of each file (0: all)")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--jobs", type=int, default=2)
+    options.add_argument("--verdicts", type=Path, metavar="FILE")
+    options.add_argument("--again", action="store_true", help="judge anew what survived")
     chosen = options.parse_args()
-    rng, known = random.Random(chosen.seed), equivalents()
-    work: list[Mutant] = []
-    for path in (path for module in chosen.modules for path in files_of(module)):
-        every = mutants(path)
-        work += rng.sample(every, min(chosen.sample, len(every))) if chosen.sample else every
-    multiprocessing.get_context("forkserver").set_forkserver_preload(
-        ["numpy", "torch", "pytest", "hypothesis", "hypothesis.strategies"]
-    )
+    work, verdicts = sampled(chosen), Verdicts(chosen.verdicts)
+    left = [one for one in work if needs_judging(one, verdicts, chosen.again)]
+    judge(left, verdicts, chosen.jobs, thorough=chosen.again)
+    _report(work, [verdicts[name_of(one)] for one in work], equivalents())
+
+
+def needs_judging(one: Mutant, verdicts: Verdicts, again: bool) -> bool:
+    known = verdicts.get(name_of(one))
+    return known is None or (again and known == "passed")
+
+
+def judge(work: list[Mutant], verdicts: Verdicts, jobs: int, *, thorough: bool) -> None:
+    """Judge these mutants, `jobs` at a time, each job in its own copy of the library."""
+    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
     with tempfile.TemporaryDirectory() as place:
         folders: queue.Queue[Path] = queue.Queue()
-        for job in range(chosen.jobs):
+        for job in range(jobs):
             folders.put(copied(Path(place) / str(job)))
-        limits = {}
-        for path in dict.fromkeys(one.path for one in work):
-            verdict, took = judged(folders.queue[0], tests_of(path), None)
-            if verdict != "passed":
-                raise SystemExit(f"{path}: its tests fail without any mutant")
-            limits[path] = 20 + 5 * took
-            print(f"{took:6.1f} s  {' '.join(tests_of(path))}", flush=True)
+        limits: dict[str, float] = {}
 
-        def try_one(one: Mutant) -> str:
+        def limit_of(tests: list[str], folder: Path) -> float:
+            name = " ".join(tests)
+            if name not in limits:
+                verdict, took = judged(folder, tests, thorough=thorough)
+                if verdict != "passed":
+                    raise SystemExit(f"{name}: these tests fail without any mutant")
+                limits[name] = 20 + 5 * took
+                print(f"{took:6.1f} s  {name}", flush=True)
+            return limits[name]
+
+        def try_one(one: Mutant) -> None:
             folder = folders.get()
             try:
-                (folder / one.path).write_text(one.source)
-                return judged(folder, tests_of(one.path), limits[one.path])[0]
+                own, *tests = tests_of(one.path)
+                limit = limit_of(tests, folder)
+                (folder / one.path).write_text(source_of(one))
+                verdict, _ = judged(folder, [own, *tests], limit, thorough=thorough)
+                verdicts.keep(name_of(one), verdict)
             finally:
                 shutil.copy(ROOT / one.path, folder / one.path)
                 folders.put(folder)
 
-        with ThreadPoolExecutor(chosen.jobs) as pool:
-            verdicts = list(pool.map(try_one, work))
-    _report(work, verdicts, known)
+        with ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(try_one, work))
 
 
-def _report(work: list[Mutant], verdicts: list[str], known: dict[tuple[str, str], str]) -> None:
+def _report(
+    work: list[Mutant], verdicts: list[str], known: dict[tuple[str, str, str], str]
+) -> None:
     kinds = ("failed", "out of time", "equivalent", "passed")
     counts: dict[str, dict[str, int]] = {}
     survivors = []
     for one, verdict in zip(work, verdicts, strict=True):
         if verdict == "passed":
-            if (one.module, one.change) in known:
+            if (one.module, one.code, one.change) in known:
                 verdict = "equivalent"
             else:
                 survivors.append(one)
@@ -320,7 +303,7 @@ def _report(work: list[Mutant], verdicts: list[str], known: dict[tuple[str, str]
         )
     print("\nsurvived:" if survivors else "\nnone survived")
     for one in survivors:
-        print(f"  {one.path}:{one.line}  {one.change}")
+        print(f"  {one.path}:{one.line}  {one.change}\n      {one.code}")
 
 
 if __name__ == "__main__":

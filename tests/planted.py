@@ -17,7 +17,7 @@ def cell(rows, *, checkpointing=False, noise=0.0, fixed=FIXED, steps=6, share=1 
     slots = (rows * widths).sum(axis=1)
     pairs = (rows * widths**2).sum(axis=1)
     rate = 1 + share * checkpointing
-    seconds = fixed * micro + rate * (SLOT * slots + PAIR * pairs)
+    seconds = rate * (fixed * micro + SLOT * slots + PAIR * pairs)
     seconds = seconds * (1 + noise * rng.standard_normal(steps))
     record = {
         "kind": "cell", "status": "ok", "layout": "padded", "rows": rows, "steps": steps,

@@ -1,5 +1,6 @@
 """Variable-length attention: against float64 by hand, with bit-exact walls between documents."""
 
+import inspect
 import math
 import sys
 from types import SimpleNamespace
@@ -183,6 +184,14 @@ def varlen_attn_of_2_10(
     return reference(query, key, value, cu_seq_q, max_q, is_causal, None)
 
 
+def varlen_attn_of_2_11(
+    query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, *,
+    return_aux=None, scale=None, window_size=(-1, -1),
+):  # fmt: skip
+    assert query.shape == key.shape == value.shape, "it had no grouped queries"
+    return reference(query, key, value, cu_seq_q, max_q, window_size == (-1, 0), scale)
+
+
 def varlen_attn_of_2_13(
     query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, *,
     return_aux=None, scale=None, window_size=(-1, -1), enable_gqa=False,
@@ -204,6 +213,7 @@ def flash_attn_varlen_func(
     ("backend", "kernel"),
     [
         ("torch", varlen_attn_of_2_10),
+        ("torch", varlen_attn_of_2_11),
         ("torch", varlen_attn_of_2_13),
         ("flash", flash_attn_varlen_func),
     ],
@@ -218,6 +228,24 @@ def test_gpu_kernels_are_asked_for_the_same_attention(monkeypatch, backend, kern
     found = BACKENDS[backend](q, k, v, borders, causal=causal, scale=scale)
     judged = BACKENDS["sdpa"](q, k, v, borders, causal=causal, scale=scale)
     torch.testing.assert_close(found, judged, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.skipif(
+    not torch.__version__.startswith("2.13."), reason="the stand-in is that of torch 2.13"
+)
+def test_the_stand_in_has_the_signature_of_the_installed_kernel():
+    from torch.nn.attention.varlen import varlen_attn
+
+    ours, theirs = (
+        {
+            name: (one.kind, one.default)
+            for name, one in inspect.signature(kernel).parameters.items()
+        }
+        for kernel in (varlen_attn_of_2_13, varlen_attn)
+    )
+    assert ours.items() <= theirs.items() and list(theirs)[:7] == list(ours)[:7]
+    needed = {name for name, (_, default) in theirs.items() if default is inspect.Parameter.empty}
+    assert needed <= ours.keys(), "nothing is asked for that we do not give"
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_the_function_works_on_copies_so_a_wrong_try_spoils_nothing():
     lengths, values = [3, 5], np.array([2, 1])
     said = lines(lambda a, b: a.reverse() or b.sort() or 1, lengths, values, asked="in order")
     assert said["got"] == "argument 1 changed from list [3, 5] to list [5, 3]"
-    assert said["likely"] == "a method such as .sort() or .pop() works in place"
+    assert said["likely"].startswith("a method such as .sort() or .reverse() works in place")
     assert said["try"] == "work on a copy"
     assert lengths == [3, 5] and values.tolist() == [2, 1]
 
@@ -183,6 +183,29 @@ def test_a_change_is_named_by_its_place(given, spoil, said):
     assert check.call(lambda x: repr(x), given, asked="x"), "reading is no change"
 
 
+@pytest.mark.parametrize(
+    ("given", "spoil", "said"),
+    [
+        ({"a": 1}, lambda x: x.setdefault("b", 2), "setdefault()"),
+        ({"a": 1}, lambda x: x.pop("a"), ".pop(), or `del`"),
+        ({"a": 1}, lambda x: x.update(a=2), "x[key] = ..."),
+        ({"a": [1, 2]}, lambda x: x.update(a=[2]), "takes from the list"),
+        ([{"a": 1}], lambda x: x[0].setdefault("b", 2), "setdefault()"),
+        ([1, 2], lambda x: x.append(3), ".append()"),
+        ([1, 2], lambda x: x.__delitem__(0), "`del`, takes from the list"),
+        ([1, 2], lambda x: x.__setitem__(0, 3), "x[i] = ... writes into the list"),
+        ([[1], [2]], lambda x: x.__setitem__(0, np.array([1])), "x[i] = ... writes into the list"),
+        ([[1], [2]], lambda x: x.reverse(), ".reverse() works in place"),
+        (list(range(20)), lambda x: x.reverse(), ".reverse() works in place"),
+        (np.arange(3), lambda x: x.__setitem__(0, 3), "writes into the array"),
+        ({1, 2}, lambda x: x.discard(1), ".discard() changes the set"),
+    ],
+    ids=str,
+)
+def test_the_likely_cause_follows_what_was_changed(given, spoil, said):
+    assert said in lines(lambda x: (spoil(x), 1)[1], given, asked="x")["likely"]
+
+
 @dataclasses.dataclass(frozen=True)
 class Plan:
     rows: list
@@ -204,7 +227,8 @@ def test_an_option_is_guarded_like_an_argument():
 def test_who_sorts_in_place_and_returns_nothing_is_told_both():
     said = lines(lambda x: x.sort(), [3, 1], asked="in order")
     assert said["got"] == "nothing (None), and the input changed from list [3, 1] to list [1, 3]"
-    assert said["likely"].endswith("works in place and returns None")
+    assert said["likely"].startswith("a method such as .sort() or .reverse() works in place")
+    assert said["likely"].endswith("; such a method returns None")
 
 
 def test_two_arguments_that_share_a_list_still_share_it():
@@ -302,7 +326,7 @@ def test_an_answer_that_changes_its_input_is_refused():
     ):
         lengths.reverse()
     with (
-        pytest.raises(check.CheckFailed, match="works in place"),
+        pytest.raises(check.CheckFailed, match="writes into the array itself"),
         check.unchanged(values, asked="sorted lengths"),
     ):
         values.sort()

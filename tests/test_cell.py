@@ -73,6 +73,13 @@ def test_what_is_not_known_here_is_kept_and_written_back():
         ({"step_seconds": [0.2, "x"]}, "step_seconds must be a list, each entry a finite number"),
         ({"step_seconds": 0.5}, "step_seconds must be a list"),
         ({"input_seconds": float("inf")}, "input_seconds must be a finite number >= 0, got inf"),
+        (
+            {"step_parts": {"tea": [1, 2]}},
+            "step_parts has no part 'tea'; there are input, optimizer",
+        ),
+        ({"step_parts": {"host": [1]}}, "step_parts of host has 1 entries for 2 steps"),
+        ({"step_parts": {"host": [1, -2]}}, "step_parts of host must be a list, each entry a fin"),
+        ({"step_parts": {"host": 0.5}}, "step_parts of host must be a list"),
         ({"rows": 0}, "rows must be at least 1, got 0"),
         ({"checkpointing": "no"}, "checkpointing must be true or false, got 'no'"),
         ({"status": "fine"}, "status must be ok or out_of_memory, got 'fine'"),
@@ -106,6 +113,15 @@ def test_no_invalid_cell_can_be_made_by_hand_either():
         replace(cell(4), steps=-1)
     with pytest.raises(ValueError, match="a cell that did not finish has no slots"):
         _ = ended(4).slots
+
+
+def test_parts_step_by_step_are_read_back_and_join_where_both_know_them():
+    one = records.cell(LINE | {"step_parts": {"input": [0.0, 0.1], "host": [0.01, 0.0]}})
+    assert one.step_parts == {"input": (0.0, 0.1), "host": (0.01, 0.0)}
+    assert records.cell(json.loads(json.dumps(as_record(one)))) == one
+    other = replace(one, step_parts={"input": (0.2, 0.3)}, outside_seconds=1.5)
+    assert (one + other).step_parts == {"input": (0.0, 0.1, 0.2, 0.3)}
+    assert (one + other).outside_seconds is None and (other + other).outside_seconds == 3.0
 
 
 def test_cells_of_one_setting_add():

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections import OrderedDict, UserDict
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -77,6 +79,15 @@ def test_another_order_of_summation_is_right_and_a_count_is_exact():
     said = refusal(check.equal, 10**9 + 1, 10**9, asked="tokens")
     assert "got     1000000001, right is 1000000000" in said
     check.equal(16.4, 16, asked="GiB, to 5 %", rel=0.05)
+
+
+def test_a_tolerance_that_is_given_counts_even_where_it_is_the_usual_one():
+    for near in (24.0001, np.float32(24) * (1 + np.float32(2e-7))):
+        check.equal(near, 24, asked="a mean that is whole here", rel=1e-5)
+        check.array([near], [24], asked="means", rel=1e-5)
+        assert "right is 24" in refusal(check.equal, near, 24, asked="a count")
+        assert "right is 24" in refusal(check.array, [near], [24], asked="counts")
+    assert "right is 24" in refusal(check.equal, 24.001, 24, asked="a mean", rel=1e-5)
 
 
 def test_a_count_that_was_rounded_is_told_so_unless_its_mistake_is_known():
@@ -326,6 +337,54 @@ def test_sets_and_dictionaries_are_compared_as_values():
     check.same({(1, 2): 3, "b": {(4,): 5}}, {(1, 2): 3, "b": {(4,): 5}}, asked="counts")
     said = refusal(check.same, {(1, 2): 3}, {(1, 2): 4}, asked="counts")
     assert "3 at [(1, 2)], right is 4" in said
+
+
+class Rows(Sequence):
+    """A sequence of a class of its own, as `packing.Packing.rows` is one."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, number):
+        return self.rows[number]
+
+
+class Fails(Rows):
+    def __getitem__(self, number):
+        raise OSError("gone")
+
+
+def test_a_sequence_or_a_mapping_of_any_class_is_read_item_by_item():
+    check.same(Rows([np.array([1, 2]), (3,)]), [[1, 2], [3]], asked="rows")
+    check.array(Rows([1, 2]), [1, 2], asked="a row")
+    for kind in (UserDict, OrderedDict):
+        check.same(kind(a=Rows([1])), {"a": [1]}, asked="a dict")
+    assert "reading it fails: gone" in refusal(check.same, Fails([1]), [1], asked="rows")
+    assert "right is 2" in refusal(check.same, Rows([1]), [2], asked="rows", order=True)
+    assert "are needed" in refusal(check.same, b"ab", [97, 98], asked="bytes are no list")
+
+
+def test_the_keys_of_a_result_are_named():
+    check.keys(UserDict(a=1, b=2), ["b", "a"], asked="a row")
+    check.keys({"a": 1, "b": 2}, ["a"], asked="a row", more=True)
+    said = refusal(check.keys, {"a": 1, "c": 2}, ["a", "b"], asked="a row")
+    assert "keys ['a', 'c']; missing: ['b']; too many: ['c']" in said
+    assert "a dict with a, b is needed" in refusal(check.keys, [("a", 1)], ["a", "b"], asked="x")
+    assert "without `return`" in refusal(check.keys, None, ["a"], asked="x")
+
+
+def test_a_long_array_is_shown_with_its_type_and_shape():
+    import torch
+
+    for kind, long in (
+        ("ndarray", np.arange(60, dtype=np.int32)),
+        ("Tensor", torch.arange(60).int()),
+    ):
+        said = refusal(check.law, "the ids are int64", False, case=long)
+        assert f"broken for {kind} of " in said and "int32, shape (60,): [0, 1, 2" in said
 
 
 def test_what_a_dictionary_lacks_and_what_a_text_says_is_named():

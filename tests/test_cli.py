@@ -198,7 +198,7 @@ def test_every_split_of_the_plan_sees_the_same_slots(capsys):
 def test_every_verb_explains_itself_and_offers_json(capsys):
     for verb in VERBS:
         with pytest.raises(SystemExit) as stopped:
-            main([verb, "--help"])
+            main([*verb.split(), "--help"])
         assert stopped.value.code == 0 and "--json" in capsys.readouterr().out
 
 
@@ -306,6 +306,13 @@ def test_the_readme_shows_what_the_doctor_says_of_the_committed_record(capsys):
     assert f"their gain is {100 * gain:.0f} %" in readme
 
 
+def test_the_readme_shows_what_the_doctor_says_of_a_trainer_script(capsys):
+    code, out, _ = run(capsys, "doctor", "own_run")
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    assert code == 0 and f"```text\n{out}```" in readme
+
+
+@pytest.mark.slow
 def test_a_sweep_crosses_layouts_and_precisions(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(measuring, "FEWEST_DOCUMENTS", 4)
     documents = tmp_path / "short.jsonl"
@@ -324,6 +331,7 @@ def test_a_sweep_crosses_layouts_and_precisions(capsys, tmp_path, monkeypatch):
     assert code == 1 and "'bfloat16'; there are autocast-bfloat16, float32" in err
 
 
+@pytest.mark.slow
 def test_fit_tries_what_it_predicts_and_remembers_its_tries(capsys, tmp_path):
     documents = tmp_path / "short.jsonl"
     lengths = [30, 64, 12, 64, 50, 64, 64, 9]

@@ -194,6 +194,26 @@ def test_prompts_of_both_kinds_in_one_data_set_are_refused(chat):
         data.load(rows, tokenizer=chat)
 
 
+def test_a_later_row_whose_own_document_would_be_lost_is_refused(chat):
+    """The mistake beside the law: the text of the second row was read, and its token ids not."""
+    text, ids = {"text": "x"}, {"text": "x", "input_ids": [5, 6]}
+    talk, pair = {"messages": CHAT}, {"text": "x", "prompt": "x", "completion": "y"}
+    for rows, names in (
+        ([text, text, ids], "document 2: it has input_ids"),
+        ([talk, {**talk, **ids}], "document 1: it has input_ids"),
+        ([text, {**talk, **text}], "document 1: it has messages"),
+        ([text, pair], "document 1: it has prompt and completion"),
+        ([pair, {**pair, **talk}], "document 1: it has messages"),
+    ):
+        with pytest.raises(ValueError, match=f"{names}, the documents before it have not"):
+            data.load(rows, tokenizer=chat)
+    for same in ([text, ids], [text, pair, text]):
+        assert len(data.load(same, tokenizer=chat, field="text")) == len(same), "who says it, gets"
+    gaps = [text, {**text, "input_ids": None, "messages": None}, {**text, "prompt": "x"}]
+    assert len(data.load(gaps, tokenizer=chat)) == 3, "a table has empty fields"
+    assert data.load([ids, {**ids, **talk}])[1]["input_ids"].tolist() == [5, 6]
+
+
 def test_several_fields_are_joined_by_an_empty_line():
     rows = [
         {"instruction": "Add.", "input": "1 and 2", "output": "3"},

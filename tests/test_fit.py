@@ -12,7 +12,8 @@ from batchlab import model, units
 from batchlab.memory import _counter as counter
 from batchlab.memory import _journal as journal
 from batchlab.memory import _rehearsal as rehearsal
-from batchlab.memory import fit
+from batchlab.memory import _step, adapters, fit, trace
+from batchlab.memory._forecast import Forecast
 from batchlab.plan import Plan
 
 DOCUMENTS = [list(range(1, n)) for n in (9, 40, 65, 65, 30, 65, 12, 65, 50, 65, 65, 65)]
@@ -57,6 +58,7 @@ def test_the_largest_rows_fit_and_one_more_does_not(small):
     assert all(abs(one.residual_bytes) < 0.03 * one.peak_bytes for one in found.tries)
 
 
+@pytest.mark.slow
 def test_the_longest_documents_are_tried_wherever_they_stand(small):
     """The mistake beside the law: the first documents of the file would promise too much."""
     first = peak_at(small, 2, DOCUMENTS[:2])
@@ -65,6 +67,7 @@ def test_the_longest_documents_are_tried_wherever_they_stand(small):
     assert fit.largest_rows(small, DOCUMENTS, budget_bytes=first).rows == 1
 
 
+@pytest.mark.slow
 def test_tokens_per_step_stay_and_only_exact_divisors_are_tried(small):
     keep = Plan(rows=1, accumulation=12, data_parallel=2, length=64)
     wall = peak_at(small, 6, keep=keep)
@@ -84,6 +87,7 @@ def test_no_try_changes_weights_gradients_or_the_random_state(small):
     assert all(p.grad is None for p in small.parameters())
 
 
+@pytest.mark.slow
 def test_another_optimizer_and_checkpointing_count(small):
     plain = peak_at(small, 4)
     assert peak_at(small, 4, make_optimizer=lambda p: torch.optim.SGD(p, lr=1.0)) < plain
@@ -91,9 +95,10 @@ def test_another_optimizer_and_checkpointing_count(small):
     assert peak_at(small, 4) < plain
 
 
+@pytest.mark.slow
 def test_a_device_that_refuses_is_recovered_from(small, monkeypatch):
     """Out of memory in the middle of a step: the next try finds nothing left behind."""
-    honest = rehearsal.loop.train_step
+    honest = _step.loop.train_step
     rows_seen = []
 
     def full(model, optimizer, micro_batches, **how):
@@ -105,7 +110,7 @@ def test_a_device_that_refuses_is_recovered_from(small, monkeypatch):
         if len(ids) > 3:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
 
-    monkeypatch.setattr(rehearsal.loop, "train_step", full)
+    monkeypatch.setattr(_step.loop, "train_step", full)
     found = fit.largest_rows(small, DOCUMENTS, most_rows=8, budget_bytes=2**40)
     assert found.rows == 3 and found.refused_rows == 4
     assert found.tries[0].peak_bytes is None and rows_seen[0] == 8
@@ -126,6 +131,7 @@ def test_another_error_is_not_taken_for_a_lack_of_memory(small, monkeypatch, tmp
     ]
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_where_it_stopped(small, monkeypatch, tmp_path):
     path = tmp_path / "fit.jsonl"
     wall = peak_at(small, 5)
@@ -259,3 +265,46 @@ def test_what_cannot_be_is_refused(small, options, message):
 def test_no_documents_are_refused(small):
     with pytest.raises(ValueError, match="no documents to try with"):
         fit.largest_rows(small, [], budget_bytes=2**40)
+
+
+@pytest.mark.slow
+def test_a_budget_for_adapters_is_not_refused_as_if_all_weights_were_trained(small):
+    """Full training needs 16 bytes a weight, adapters hold 4: a third of it is enough."""
+    weights = sum(one.nbytes for one in small.parameters())
+    budget = 2 * weights
+    short = [one[:8] for one in DOCUMENTS]
+    with pytest.raises(ValueError, match="parameters, gradients and optimizer alone need"):
+        fit.largest_rows(small, short, budget_bytes=budget)
+    found = fit.largest_rows(adapters.lora(small, 2), short, budget_bytes=budget, most_rows=2)
+    assert found.rows >= 1
+    assert all(abs(one.residual_bytes) < 0.03 * one.peak_bytes for one in found.tries)
+
+
+@pytest.mark.slow
+def test_more_micro_batches_hold_their_gradients(small):
+    one, two = (peak_at(small, 2, accumulation=n) for n in (1, 2))
+    weights = sum(one.nbytes for one in small.parameters())
+    assert two - one == pytest.approx(weights, rel=0.1)
+    with pytest.raises(ValueError, match="accumulation is what the kept plan leaves"):
+        peak_at(small, 2, accumulation=2, keep=Plan(1, 8, 1, 64))
+
+
+@pytest.mark.slow
+def test_rows_in_shards_are_predicted_and_not_tried(small):
+    """The states of one device shrink, so more rows fit; what is left is that of its own rows."""
+    budget = peak_at(small, 2)
+    alone = fit.predict_rows(small, DOCUMENTS, budget_bytes=budget)
+    shared = fit.predict_rows(small, DOCUMENTS, budget_bytes=budget, shard=trace.Shard(3, 8))
+    assert (alone.rows, alone.refused_rows) == (2, 3)
+    assert shared.predicted_bytes[2] < alone.predicted_bytes[2]
+    assert shared.rows >= alone.rows
+    with pytest.raises(ValueError, match=r"not even 1 row of 64 slots fits into .* predicted"):
+        fit.predict_rows(small, DOCUMENTS, budget_bytes=900_000)
+
+
+@pytest.mark.slow
+def test_the_forecast_of_a_loss_in_chunks_bends_where_the_chunk_is_full(small):
+    for rows in (1, 2, 5, 8):
+        told = Forecast(small, length=64, loss_chunk=128).total_bytes(rows)
+        traced = trace.predict_peak(small, rows=rows, length=64, loss_chunk=128).total_bytes
+        assert told == pytest.approx(traced, rel=0.02), rows

@@ -165,3 +165,10 @@ def test_settings_come_from_each_kind_of_source(tmp_path):
         (tmp_path / name).write_text(text)
         assert settings_of(tmp_path / name) == (str(tmp_path / name), {"a_b": {"c": 1}})
     assert settings_of({"a.b": 1, "a": {"c": 2}}) == ("the config", {"a": {"b": 1, "c": 2}})
+
+
+def test_a_key_with_a_line_end_in_it_is_shown_on_one_line(tmp_path):
+    """A quote that holds a semicolon ends a flag with it."""
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"micro_batch_size\n": 4, "b\r\nc": 1}))
+    assert unreadable(path).endswith("b c, micro_batch_size")

@@ -4,6 +4,7 @@ Every lesson runs once in a process of its own (`batchlab.authoring.matrix`): it
 blank copy, and all answers of tests/wrong_answers/. A bank with SLOW = True is for `make slow`.
 """
 
+import ast
 import json
 import re
 import runpy
@@ -155,15 +156,15 @@ def test_a_lesson_is_of_the_second_edition(source):
 
 
 @pytest.mark.parametrize(
-    ("seeds", "seconds"),
+    ("seeds", "seconds", "every"),
     [
-        pytest.param(10, 0.2, marks=pytest.mark.slow, id="ten seeds"),
-        pytest.param(300, 15.0, marks=pytest.mark.deep, id="300 seeds"),
+        pytest.param(10, 0.2, 3, marks=pytest.mark.slow, id="ten seeds, a third of the wrong"),
+        pytest.param(300, 15.0, 1, marks=pytest.mark.deep, id="300 seeds"),
     ],
 )
 @pytest.mark.parametrize("lesson", [source.parent.name for source in SOURCES])
-def test_no_seed_refuses_a_right_answer_or_accepts_a_wrong_one(lesson, seeds, seconds):
-    limits = ("--seeds", str(seeds), "--seconds", str(seconds))
+def test_no_seed_refuses_a_right_answer_or_accepts_a_wrong_one(lesson, seeds, seconds, every):
+    limits = ("--seeds", str(seeds), "--seconds", str(seconds), "--every", str(every))
     print(module("seeds", lesson, "--root", str(ROOT), *limits))
 
 
@@ -183,6 +184,29 @@ def test_the_student_copy_is_blank_and_clean(source):
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
+def test_every_figure_of_a_page_is_displayed(source):
+    """A notebook shows the last expression of a cell alone: inside an `if` it needs display()."""
+    lost = [
+        f"{cell.name or 'a cell'}: {ast.unparse(one)[:60]}"
+        for cell in trial.cells(source.with_suffix(".ipynb"))
+        for one in figures_lost(cell.source)
+    ]
+    assert lost == []
+
+
+def figures_lost(source: str) -> list[ast.expr]:
+    """Figures that are made as a statement which is not the last one of its cell."""
+    body = ast.parse(source).body
+    made = [one.value for one in ast.walk(ast.Module(body, [])) if isinstance(one, ast.Expr)]
+    last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
+    return [one for one in made if one is not last and ast.unparse(one).startswith("plots.")]
+
+
+def test_a_figure_inside_an_if_is_found():
+    assert len(figures_lost("if here:\n    plots.bars({})\nplots.bars({})")) == 1
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
 def test_a_lesson_keeps_its_budget_of_words(source):
     cells = json.loads(source.with_suffix(".ipynb").read_text())["cells"]
     stretch, total = 0, 0
@@ -193,8 +217,13 @@ def test_a_lesson_keeps_its_budget_of_words(source):
     assert total <= WORDS
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize(
+    "source",
+    [  # two kernels a lesson: every third in CI, all of them in the deep suite
+        pytest.param(s, id=s.parent.name, marks=pytest.mark.deep if n % 3 else pytest.mark.slow)
+        for n, s in enumerate(SOURCES)
+    ],
+)
 def test_plain_nbgrader_gives_ten_points_to_the_solution_and_none_to_the_blank(source, tmp_path):
     lesson = source.parent.name
     shutil.copytree(source.parent, tmp_path / "solutions" / lesson)

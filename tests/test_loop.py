@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from batchlab.loop import IGNORE, evaluate, train, train_step
+from batchlab.loop import IGNORE, StepWorld, evaluate, train, train_step
 from batchlab.loop._gradients import Gradients
 
 VOCABULARY = 11
@@ -171,7 +171,7 @@ def summed_by(native, parts, dtype=torch.float32):
     with Gradients(model, dtype, native=native) as gradients:
         for part in parts:
             (parameter * part).sum().backward()
-    gradients.total()
+    gradients.total(StepWorld())
     return parameter, gradients
 
 

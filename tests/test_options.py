@@ -9,15 +9,23 @@ from pathlib import Path
 import pytest
 
 from batchlab import cli, records
-from batchlab.cli import options
+from batchlab.cli import _checked, options
 
 MOST_WORDS = 8
 SAME_FOR_ALL = ("--json", "--help")
 
 
 def parsers():
-    (verbs,) = (a for a in cli.parser()._actions if isinstance(a, argparse._SubParsersAction))
-    return dict(verbs.choices)
+    """Every verb with its parser; `course grade` is one of the family `course`."""
+
+    def below(parser, name):
+        found = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+        if not found:
+            return {name: parser}
+        return {k: v for own, one in found[0].choices.items()
+                for k, v in below(one, f"{name} {own}".strip()).items()}  # fmt: skip
+
+    return below(cli.parser(), "")
 
 
 def offered(parser):
@@ -38,14 +46,41 @@ def test_a_word_means_the_same_in_every_verb():
     assert set(seen) - {"--help"} == words, "offered somewhere, and defined here: both or neither"
 
 
+def grouped(parser):
+    """The words of each group of the help that has a title of its own."""
+    return {
+        group.title: {action.option_strings[-1] for action in group._group_actions}
+        for group in parser._action_groups
+        if group.title in (options.HOW_IT_IS_TRAINED, options.WHAT_IT_TAKES)
+    }
+
+
 @pytest.mark.parametrize("verb", cli.VERBS)
-def test_a_verb_offers_at_most_eight_words_and_only_files_by_place(verb):
+def test_a_verb_offers_at_most_eight_words_of_its_own_and_only_files_by_place(verb):
     parser = parsers()[verb]
-    assert len(set(offered(parser)) - set(SAME_FOR_ALL)) <= MOST_WORDS
-    places = [action.metavar for action in parser._actions if not action.option_strings]
-    assert places == {"plan": ["CONFIG"], "doctor": ["RECORDS"], "report": ["RECORDS"]}.get(
-        verb, []
+    groups = grouped(parser)
+    assert (
+        len(set(offered(parser)) - set(SAME_FOR_ALL) - set().union(*groups.values())) <= MOST_WORDS
     )
+    whole = {
+        title: {f"--{word.replace('_', '-')}" for word in words}
+        for title, words in (
+            (options.HOW_IT_IS_TRAINED, options.TRAINING), (options.WHAT_IT_TAKES, options.BILL))
+    }  # fmt: skip
+    if verb in ("memory", "fit", "plan"):
+        assert groups == {title: whole[title] for title in groups} and groups
+    else:
+        assert set().union(*groups.values()) <= {"--attention"}
+    places = [action.metavar for action in parser._actions if not action.option_strings]
+    given = {
+        "plan": "CONFIG",
+        "doctor": "RECORDS",
+        "report": "RECORDS",
+        "train": "RUN",
+        "course grade": "PATH",
+        "check": "NOTEBOOK",
+    }
+    assert places == ([given[verb]] if verb in given else [])
 
 
 @pytest.mark.parametrize("verb", cli.VERBS)
@@ -69,10 +104,16 @@ def test_words_cannot_be_shortened():
 
 def test_lists_of_choices_are_those_of_the_library():
     from batchlab import plots, sweep
+    from batchlab.cli import _training
+    from batchlab.cluster import training
+    from batchlab.memory import adapters, optimizers
     from batchlab.plots import _canvas
 
+    assert options.FORMS == training.FORMS
     assert options.PRECISIONS == sweep.PRECISIONS and options.LAYOUTS == sweep.LAYOUTS
     assert options.FIGURES == _canvas.FORMATS and plots.save is _canvas.save
+    assert tuple(optimizers.OPTIMIZERS) == options.OPTIMIZERS == tuple(_training.NAMES)
+    assert options.QUANTISED == adapters.QUANTISED
 
 
 def test_a_precision_is_a_dtype_of_the_weights_and_one_of_the_computation():
@@ -100,7 +141,10 @@ USAGE = [  # a number or a choice: refused by the parser
     ["sweep", "--rows", "1.5"],
     ["doctor", "--precision", "float16"],
 ]
-FILES = [  # a file or a folder: refused with one line
+FILES = [  # a file or a folder, or words that need each other: refused with one line
+    (["memory", "--quantised", "nf4"], "--quantised weights are not trained: give --lora RANK"),
+    (["fit", "--shard", "zero3"], "--shard needs the devices that share: --devices 2 or more"),
+    (["memory", "--devices", "8"], "--devices share nothing: say what with --shard"),
     (["memory", "--model", "./none"], "./none: no such file or folder"),
     (["memory", "--figure", "x.bmp"], "x.bmp: figures are written as .png, .svg, .pdf"),
     (["memory", "--figure", "none/x.png"], "none/x.png: there is no folder none: make it first"),
@@ -162,7 +206,7 @@ def test_a_refusal_leaves_nothing_behind(answers):
 
 
 def check(verb, **words):
-    options.check(argparse.Namespace(verb=verb, **words))
+    _checked.check(argparse.Namespace(verb=verb, **words))
 
 
 def test_a_place_is_tried_and_left_as_it_was(tmp_path, monkeypatch):
@@ -198,6 +242,40 @@ def test_a_step_runs_where_it_was_asked_to_or_on_a_gpu_that_is_here(monkeypatch,
         options.place("cuda")
 
 
+@pytest.mark.parametrize(
+    ("capability", "wanted"),
+    [((9, 0), "bfloat16"), ((8, 0), "bfloat16"), ((7, 5), "float32"), (None, "float32")],
+)
+def test_a_step_is_in_bfloat16_where_the_gpu_has_it_unless_told(monkeypatch, capability, wanted):
+    """A T4 (7.5) says that it supports bfloat16, and emulates it."""
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: capability is not None)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
+    assert options.precision(None, "cuda") == wanted
+    assert options.precision(None, "cpu") == "float32"
+    for asked in options.PRECISIONS:
+        assert options.precision(asked, "cuda") == asked == options.precision(asked, "cpu")
+    for verb in ("sweep", "fit", "memory", "doctor"):
+        action = offered(parsers()[verb])["--precision"]
+        assert action.default is None and "bfloat16 where the GPU has it" in action.help
+
+
+def test_the_output_names_the_precision_of_the_device_that_is_here(monkeypatch, capsys):
+    import torch
+
+    words = ["memory", "--rows", "1", "--length", "64", "--device", "cuda", "--json"]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    peaks = {}
+    for capability, wanted in (((7, 5), "float32"), ((9, 0), "bfloat16")):
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda there=capability: there)
+        assert cli.main(words) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert (said["device"], said["precision"]) == ("cuda", wanted)
+        peaks[wanted] = said["rows"][0]["parameters"]
+    assert peaks["float32"] == pytest.approx(2 * peaks["bfloat16"], rel=0.01)  # blocks of 512 bytes
+
+
 def test_memory_is_predicted_for_the_device_that_is_named(capsys):
     """A GPU's allocator rounds up and its optimizer works on all tensors at once: more bytes."""
     found = {}
@@ -208,7 +286,7 @@ def test_memory_is_predicted_for_the_device_that_is_named(capsys):
         assert found[device]["device"] == device
     peaks = {device: one["rows"][0]["peak_bytes"] for device, one in found.items()}
     assert peaks["cuda"] > peaks["cpu"]
-    assert cli.main(words) == 0 and "AdamW, on cuda\n" in capsys.readouterr().out
+    assert cli.main(words) == 0 and " on cuda\nfloat32, AdamW\n" in capsys.readouterr().out
 
 
 def test_python_m_batchlab_is_the_command():

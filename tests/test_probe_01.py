@@ -64,6 +64,41 @@ def test_what_a_meter_changes_is_seen_and_a_quiet_one_changes_nothing(grad_befor
     assert "weight.grad" in probe.meter(stored, HAND, grad_before=grad_before)["changed"]
 
 
+def test_a_meter_that_leaves_training_on_or_reads_twice_is_seen():
+    def trains(network, micro_batches, loss_of):
+        network.train()
+        return [loss_of(network, micro)[0].item() for micro in micro_batches]
+
+    assert probe.meter(trains, HAND)["changed"] == []
+    assert probe.meter(trains, HAND, training=False)["changed"] == ["the training mode"]
+    assert probe.meter(trains, [([1], 8), ([9], 0)], empty=0.0)["said"][1] == 0.0
+
+    def twice(network, micro_batches, loss_of):
+        return len(list(micro_batches)) + len(list(micro_batches))
+
+    with pytest.raises(RuntimeError, match="gone through already"):
+        probe.meter(twice, HAND)
+
+
+@pytest.mark.parametrize("thought", probe.WRONG["batch-gradient"])
+def test_every_wrong_gradient_of_a_batch_has_a_case_that_shows_it(thought):
+    five = [[90.0, 0.7], [-3.0, 40.0], [5.0, 6.0], [70.0, 7.0], [31.0, -9.5]]
+    for pulls, counts in (
+        ([[1.0, 0.0], [5.0, 2.0]], [8, 24]),
+        ([[2.0, 1.0, 0.0], [4.0, 1.0, 3.0], [8.0, 1.0, 0.0]], [6, 3, 1]),
+        ([[1, 3], [2, 8]], [1, 2]),
+        (five, [1, 300, 40, 2, 657]),
+    ):
+        lines, n = np.array(pulls), np.array(counts)
+        found = {why: value for value, why in probe.wrong_gradients(lines, n)}
+        right = np.repeat(lines, n, axis=0).mean(axis=0)
+        if thought in found and not (
+            np.shape(found[thought]) == right.shape and np.allclose(found[thought], right)
+        ):
+            return
+    pytest.fail(f"no case shows: {thought}")
+
+
 @pytest.mark.parametrize("right", probe.RIGHT["noise"])
 def test_right_versions_of_the_noise_agree_with_draws(right):
     drawn = SKEW[np.random.default_rng(0).integers(4, size=(40_000, 5))].mean(axis=1)
@@ -90,6 +125,19 @@ def test_the_slider_has_one_setting_to_find_and_its_neighbour_is_not_it():
     met = [one for one in probe.OFFERED if made.scene({"rows": one, "moment": "before"})["found"]]
     assert met == [min(rows for rows in probe.OFFERED if 5.14 / rows**0.5 < probe.GOAL)]
     assert not any(made.scene({"rows": n, "moment": "after"})["found"] for n in probe.OFFERED)
+
+
+def test_every_other_number_of_rows_has_its_fault():
+    spreads = {"before training": 5.14, "after 256 steps": 9.0}
+    (rows,) = (rows for rows in probe.OFFERED if not probe.fault_of_rows(rows, spreads))
+    assert rows == min(rows for rows in probe.OFFERED if 5.14 / rows**0.5 < probe.GOAL)
+    assert probe.fault_of_rows(np.int64(rows), spreads) == ""
+    faults = [probe.fault_of_rows(one, spreads) for one in (21, 1, probe.OFFERED[-1], rows + 1)]
+    words = ("1/B", "not below", "to the left", "does not offer it")
+    assert all(word in fault for word, fault in zip(words, faults, strict=True))
+    trained = min(rows for rows in probe.OFFERED if 9.0 / rows**0.5 < probe.GOAL)
+    assert "trained model" in probe.fault_of_rows(trained, spreads)
+    assert probe.fault_of_rows(None, spreads) and probe.fault_of_rows("441", spreads)
 
 
 def test_nothing_is_drawn_of_a_blank_and_the_line_says_why(capsys):

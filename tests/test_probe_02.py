@@ -44,9 +44,29 @@ def test_the_bound_adds_times_and_not_factors():
 
 
 CASES = {
-    "waste": [([[4, 4]],), ([[5, 3]],), ([[2, 1], [30, 30]],), ([[512, 480, 4000]],), (SEVERAL,)],
-    "bound": [(40, 100, 0.2), (8012, 32000, 0.1)],
-    "pair-waste": [([[5, 3]],), ([[1, 2], [30, 20]],)],
+    "waste": [
+        ([[4, 4]],),
+        ([[5, 3]],),
+        ([[2, 1], [30, 30]],),
+        ([[512, 480, 4000]],),
+        (SEVERAL,),
+        ([[3, 6, 4], [1]],),
+        ([[5, 3], [5, 3], [4, 4]],),
+        ([[40_000, 300], [2]],),
+    ],
+    "bound": [
+        (40, 100, 0.2),
+        (8012, 32000, 0.1),
+        (20, 100, 0.7),
+        (0, 100, 0.2),
+        (1, 1000, 0.01),
+    ],
+    "pair-waste": [
+        ([[5, 3]],),
+        ([[1, 2], [30, 20]],),
+        ([[3, 6, 2], [7], [5, 4]],),
+        ([[50_000, 300], [70_000]],),
+    ],
     "expected-longest": [([1, 2, 3], 2), ([8, 2, 5, 3], 2), ([4, 4, 1, 9], 2)],
 }
 
@@ -66,9 +86,14 @@ def test_every_known_mistake_has_a_case_that_names_it(name, thought):
 
 @pytest.mark.parametrize("thought", collators.WRONG)
 def test_every_wrong_collator_differs_from_the_right_one_on_the_documents_of_the_lesson(thought):
-    for options in ((0,), (9,), (0, 4), (0, 5), (1, 1, 3), (0, 3, 4), (0, 4, 60)):
-        right, rights = collators.collate(probe.DOCUMENTS, *options)
-        wrong, counts = collators.WRONG[thought](probe.DOCUMENTS, *options)
+    with_empty = [probe.DOCUMENTS[0], {"input_ids": []}]
+    cases = [
+        (probe.DOCUMENTS, *o)
+        for o in ((0,), (9,), (0, 4), (0, 5), (1, 1, 3), (0, 3, 4), (0, 4, 60))
+    ]
+    for case in [*cases, (with_empty, 0)]:
+        right, rights = collators.collate(*case)
+        wrong, counts = collators.WRONG[thought](*case)
         if counts != rights or any(not torch.equal(wrong[n], right[n]) for n in right):
             return
     pytest.fail(f"never differs: {thought}")

@@ -5,7 +5,7 @@ import pytest
 
 from batchlab import buckets, lengths, padding, records
 from batchlab.classroom import probes
-from batchlab.classroom.probes import orders_03
+from batchlab.classroom.probes import lesson_03, orders_03
 
 probe = probes.load("03_buckets")
 
@@ -64,6 +64,13 @@ def test_a_right_order_holds_every_document_once_and_changes_with_the_epoch(make
     assert made == make(LENGTHS, 4, 11, 0, 0) != make(LENGTHS, 4, 11, 0, 1)
 
 
+def test_right_orders_rise_and_fall_and_hold_ints_and_numbers_of_numpy():
+    made = [make(LENGTHS, 4, 11, 0, 0) for make in probe.RIGHT["windowed"]]
+    rising = {batch[0] < batch[-1] for one in made for batch in one}
+    kinds = {type(number) for one in made for batch in one for number in batch}
+    assert rising == {True, False} and kinds == {int, np.int64}
+
+
 @pytest.mark.parametrize("thought", probe.WRONG["windowed"])
 def test_a_wrong_order_breaks_one_rule_and_only_its_own(thought):
     make = probe.WRONG["windowed"][thought]
@@ -87,7 +94,7 @@ def test_a_batch_is_lists_of_whole_numbers_and_nothing_else():
 
 def test_the_slider_offers_the_smallest_window_and_its_neighbour_wastes_more():
     for tokens in (lengths.embedded(), lengths.gsm8k()):
-        best = probe.least(tokens)
+        best = lesson_03._least(tokens)
         before = probe.OFFERED[probe.OFFERED.index(best) - 1]
         assert probe.waste_of(tokens, best) < probe.GOAL - 0.002
         assert probe.waste_of(tokens, before) > probe.GOAL + 0.002
@@ -96,10 +103,45 @@ def test_the_slider_offers_the_smallest_window_and_its_neighbour_wastes_more():
 def test_the_plain_cut_agrees_with_the_library_on_sorted_documents():
     tokens = lengths.embedded()[:700]
     order = np.argsort(tokens, kind="stable").tolist()
-    made = probe.cut(tokens.tolist(), order, 8192)
+    made = lesson_03._cut(tokens.tolist(), order, 8192)
     assert len(made) == len(buckets.by_token_budget(tokens, 8192, pool=700))
     with pytest.raises(ValueError, match="document 1 alone takes 9 of 8 slots"):
-        probe.cut([3, 9], [0, 1], 8)
+        lesson_03._cut([3, 9], [0, 1], 8)
+    assert probe.closed_wrongly(made, tokens.tolist(), 8192) == ""
+    assert "over the budget" in probe.closed_wrongly(made, tokens.tolist(), 7000)
+    assert "was closed before" in probe.closed_wrongly([[n] for n in order], tokens.tolist(), 8192)
+
+
+def test_a_learners_cut_is_taken_where_it_cuts_a_small_case_right(capsys):
+    assert probe.cutter(lambda lens, order, slots: [order])([3, 3], [0, 1], 3) == [[0], [1]]
+    own = probe.cutter(lambda *given: lesson_03._cut(*given))
+    assert own([3, 3], [0, 1], 3) == [[0], [1]]
+    said = capsys.readouterr().out.splitlines()
+    assert "library's way" in said[0] and "your under_budget" in said[1]
+
+
+def test_another_process_has_another_hash_of_a_text_and_the_same_of_a_number():
+    for make, same in ((lambda n: hash(f"{n}"), False), (lambda n: hash((n, 3)), True)):
+        assert (probe.elsewhere(make, 7) == make(7)) is same
+    assert probe.elsewhere(lambda n: {f"{n}": n}[f"{n}"], 7) == 7
+
+
+def test_every_other_pair_of_windows_has_its_fault():
+    kinds = {"functions": lengths.embedded(), "problems": lengths.gsm8k()}
+    best = [lesson_03._least(tokens) for tokens in kinds.values()]
+    assert probe.fault_of_windows(np.array(best), kinds) == ""
+    assert probe.fault_of_windows(tuple(map(float, best)), kinds) == ""
+    for answer, word in (
+        (best[::-1], "functions come first"),
+        ([16 * one for one in best], "documents"),
+        ([1, best[1]], "functions still waste"),
+        ([best[0], probe.OFFERED[-1]], "a smaller window"),
+        ([best[0] + 1, best[1]], "does not offer"),
+        (best[0], "a pair"),
+        (list(map(str, best)), "two numbers"),
+        (None, "pair"),
+    ):
+        assert word in probe.fault_of_windows(answer, kinds)
 
 
 class Plain:
@@ -132,6 +174,7 @@ def test_the_bench_hands_out_by_rank_and_epoch_and_goes_on_behind_a_stop():
     seen = probe.resumed(Plain, [5] * 4, 9, 9, epoch=0, stop=1)
     assert seen["before"] == [[0]] and seen["left"] == 3
     assert seen["after"] == [[1], [2], [3]] and len(seen["next"]) == 4
+    assert seen["state_kept"]
     assert probe.loaded(Plain, [5] * 3, 9, 9) == [[0], [1], [2]]
 
 

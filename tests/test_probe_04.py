@@ -1,5 +1,7 @@
 """The probe of lesson 04: separate ways leak nothing, wrong ones do, rows are read back."""
 
+import inspect
+
 import numpy as np
 import pytest
 import torch
@@ -20,7 +22,7 @@ def largest_leak(logits, documents) -> float:
         changed[number] = [(token + 20) % probe.VOCABULARY for token in changed[number]]
         after = logits(changed)
         moved = (
-            float(np.abs(a - b).max())
+            float(np.nan_to_num(np.abs(a - b), nan=np.inf).max())
             for other, (a, b) in enumerate(zip(after, before, strict=True))
             if other != number
         )
@@ -39,6 +41,40 @@ def test_a_separate_way_leaks_nothing_and_agrees_with_documents_alone(name):
 @pytest.mark.parametrize("name", probe.LEAKS)
 def test_a_wrong_way_leaks_far_above_rounding(name):
     assert largest_leak(probe.way(name), DOCUMENTS) > 1000 * ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("leak", "blind"),
+    [
+        ("only lower", lambda a, b: (b - a).max()),
+        ("only raise", lambda a, b: (a - b).max()),
+        ("their mean stays", lambda a, b: abs(b.mean() - a.mean())),
+        ("only the first slot", lambda a, b: abs(b[1:] - a[1:]).max()),
+        ("only the last slot", lambda a, b: abs(b[:-1] - a[:-1]).max()),
+        ("NaN", lambda a, b: np.nanmax(np.append(abs(b - a), 0.0))),
+    ],
+)
+def test_each_leak_made_by_hand_is_missed_by_one_kind_of_test(leak, blind):
+    (name,) = [one for one in probe.LEAKS if leak in one]
+    logits, changed = probe.way(name), [DOCUMENTS[0], [40, 41], DOCUMENTS[2]]
+    before, after = logits(DOCUMENTS), logits(changed)
+    assert blind(before[0], after[0]) < ROUNDING and blind(before[2], after[2]) < ROUNDING
+
+
+def test_a_leak_between_documents_apart_is_missed_by_who_changes_the_middle_one():
+    (name,) = [one for one in probe.LEAKS if "no neighbours" in one]
+    logits = probe.way(name)
+    before, after = logits(DOCUMENTS), logits([DOCUMENTS[0], [40, 41], DOCUMENTS[2]])
+    for number in (0, 2):
+        assert before[number] == pytest.approx(after[number], abs=ROUNDING)
+
+
+def test_the_leaks_come_in_fresh_state_each_time():
+    for _ in range(2):
+        ways = probe.leaking()
+        assert list(ways) == list(probe.LEAKS)
+        assert largest_leak(ways[probe.LEAKS[5]], DOCUMENTS) < 5 * 0.012
+    assert len(probe.separate()) == len(probe.SEPARATE)
 
 
 def test_looking_only_at_what_lies_before_the_change_sees_no_default_cache():
@@ -92,6 +128,111 @@ def test_rows_kept_apart_leak_nothing_and_the_broken_collator_leaks():
     assert probe.leak(broken, made, found) > 1000 * ROUNDING
 
 
+def test_equal_documents_stand_for_one_each_and_a_lost_one_is_missed():
+    made = [*sft(4, 2), sft(4, 2)[1]]
+    batch = batches.packed(made, [[0, 1, 2]], 9, pad_id=3)
+    assert probe.standing(batch["input_ids"].tolist(), made, 3) == [[0, 1, 2]]
+    once = batches.packed(made, [[0, 1]], 9, pad_id=3)
+    assert probe.standing(once["input_ids"].tolist(), made, 3) == [[0, 1]]
+
+
+def blocks(positions, causal=True):
+    segment = torch.cumsum(positions == 0, 1)
+    mask = segment[:, :, None] == segment[:, None, :]
+    return (torch.tril(mask) if causal else mask)[:, None]
+
+
+def test_logits_are_those_of_documents_alone_only_under_a_causal_mask():
+    made, rows = sft(4, 2, 3, 5), [[0, 2], [3, 1]]
+    batch = batches.packed(made, rows, 8)
+    assert probe.unlike_alone(batch, made, rows) < ROUNDING
+    for causal in (True, False):
+        masked = {**batch, "attention_mask": blocks(batch["position_ids"], causal)}
+        assert probe.leak(masked, made, rows) < ROUNDING
+        assert (probe.unlike_alone(masked, made, rows) < ROUNDING) == causal
+
+
+@pytest.mark.parametrize(
+    ("name", "mistakes"),
+    [("labels", probe.label_mistakes), ("position_ids", probe.position_mistakes)],
+)
+def test_every_mistake_of_a_collator_differs_from_the_right_one_somewhere(name, mistakes):
+    turns = {"input_ids": [20, 3, 5, 3], "labels": [20, -100, 6, 3]}
+    plain = {"input_ids": [21, 4, 5], "labels": [21, 4, 5]}
+    cases = [([*sft(7, 1), turns, plain], [[0, 1], [2, 3]]), ([turns, plain, plain], [[1, 2, 0]])]
+    every, seen = set(), set()
+    for made, rows in cases:
+        right = probe.laid(made, rows, 12)[name]
+        ids = batches.packed(made, rows, 12, pad_id=3)["input_ids"]
+        for wrong, thought in mistakes(ids, made, rows, 3):
+            assert wrong.shape == right.shape
+            every.add(thought)
+            seen |= set() if torch.equal(wrong, right) else {thought}
+    assert seen == every
+
+
+def test_the_printed_collator_runs_where_it_is_pasted():
+    source = inspect.getsource(probe.broken_collate)
+    names = {"torch": torch, "packing": packing}
+    exec(source, names)
+    assert names["broken_collate"](sft(4, 2), 8, 3)["input_ids"].shape == (1, 8)
+
+
+CASES = {
+    "first-fit": [
+        ([1, 5, 8, 2, 1, 7, 4], 10),
+        ([10, 3, 10, 7], 10),
+        ([20000, 18000, 11000, 9000], 32000),
+    ],
+    "input_ids": [
+        ([[5, 6, 7], [8, 9]], 7),
+        ([[5, 6], [7], [8, 9, 4]], 12),
+        ([[5, 6], [8], [5, 6]], 6),
+        ([[70_000, 5], [150_000]], 4),
+    ],
+    "cu_seqlens": [([[5, 6, 7], [8, 9]], 7), ([[5, 6, 7], [8]], 5), ([[5, 6], [7], [8, 9, 4]], 12)],
+    "position_ids": [([[5, 6, 7], [8, 9]], 7), ([[5, 6], [7], [8, 9, 4]], 12)],
+    "labels": [([[5, 6, 7], [8, 9]], 7), ([[5, 0, 7], [8, 0]], 7), ([[5, 6, 5, 9], [7, 5, 4]], 7)],
+    "may-look": [([3, 2],), ([1, 2, 1, 1],), ([6, 1, 2],), ([1] * 300,)],
+    "documents-behind": [(4, 1000, 0.9, 150), (3, 1000, 0.9, 200), (7, 777, 0.8123, 41.7)],
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_known_mistake_shows_in_a_case_of_the_lesson(name):
+    seen = {thought for case in CASES[name] for _, thought in probe.mistakes(name, *case)}
+    every = {
+        "first-fit": 10,
+        "input_ids": 7,
+        "cu_seqlens": 10,
+        "position_ids": 7,
+        "labels": 15,
+        "may-look": 22,
+        "documents-behind": 26,
+    }
+    assert len(seen) == every[name]
+
+
+def test_right_versions_agree_with_the_library():
+    assert probe.row([[5, 6, 7], [8, 9]], 7) == {
+        "input_ids": [5, 6, 7, 8, 9, 0, 0],
+        "position_ids": [0, 1, 2, 0, 1, 0, 1],
+        "labels": [-100, 6, 7, -100, 9, -100, -100],
+        "cu_seqlens": [0, 3, 5, 7],
+    }
+    mask, same, at = probe.looks([2, 1])
+    assert mask.tolist() == [[True, False, False], [True, True, False], [False, False, True]]
+    assert same[0, 1] and at == [0, 1, 0]
+
+
+def test_rows_are_read_from_any_sequence_of_sequences():
+    rows = packing.pack([4, 7, 3, 6], 10, method="first_fit_decreasing").rows
+    assert probe.rows_of(rows) == [row.tolist() for row in rows]
+    assert probe.rows_of(((0, 1), np.array([2]))) == [[0, 1], [2]]
+    for no in ([0, 1], [[0.5]], [[[1]]], None, 3, "ab", [[True]]):
+        assert probe.rows_of(no) is None
+
+
 def test_one_document_a_row_cannot_leak():
     made = sft(4, 2)
     assert probe.leak(batches.packed(made, [[0], [1]], 6), made, [[0], [1]]) == 0.0
@@ -120,8 +261,7 @@ def test_first_fit_by_sums_agrees_with_the_library():
 
 
 def test_one_row_length_is_to_be_found_and_a_longer_one_misses_the_goal():
-    why = probe.rows_refused(lengths.embedded())
-    (found,) = set(probe.ROW_LENGTHS) - set(why)
+    why, found = probe.rows_refused(lengths.embedded()), probe.row_to_find(lengths.embedded())
     assert found == 4864
     assert "more than" in why[found + 256]
     assert probe.row_finder(lengths.embedded()).state["goal"]

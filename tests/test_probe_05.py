@@ -8,7 +8,7 @@ import torch
 
 from batchlab import loop
 from batchlab.classroom import probes
-from batchlab.classroom.probes import ranks
+from batchlab.classroom.probes import lesson_05, ranks
 from batchlab.classroom.probes.attempt import mistakes_of
 
 probe = probes.load("05_accumulation")
@@ -116,7 +116,7 @@ def test_the_timeline_frees_activations_and_keeps_gradients():
 
 @pytest.mark.parametrize("name", probe.MISTAKES)
 def test_every_known_mistake_has_weights_of_its_own(name):
-    tight = {"unclipped", "clip each", "clip first", "clip always"}
+    tight = {name for name in probe.MISTAKES if "clip" in name}
     norm = 0.05 if name in tight else math.inf
     if name == "clip always":  # wrong only where the gradient is short enough
         norm = 1e3
@@ -154,14 +154,39 @@ def test_a_list_that_is_emptied_is_seen_and_so_is_a_graph_and_the_order():
         return loss
 
     seen = probe.steps(careless, WINDOWS)
-    assert not seen["kept"]
+    assert seen["altered"] == "it had 4 micro-batches, and has 0"
     assert seen["returned"] == ["a tensor with its graph"] * 2
     assert seen["order"] == ["schedule", "optimizer"] * 2
-    assert probe.steps(good, WINDOWS)["kept"]
+    assert probe.steps(good, WINDOWS)["altered"] == ""
 
 
-def test_a_diverged_model_gives_a_loss_that_is_nan():
-    assert math.isnan(probe.steps(good, [[3, 2]], diverged=True)["losses"][0])
+def test_what_a_step_leaves_behind_and_writes_into_its_micro_batches_is_seen():
+    def careless(model, optimizer, schedule, micro_batches, max_norm):
+        loss = good(model, optimizer, schedule, micro_batches, max_norm)
+        micro_batches[1]["labels"][:, 0] = loop.IGNORE
+        optimizer.state.clear()
+        model.eval()
+        return torch.tensor(loss)
+
+    seen = probe.steps(careless, WINDOWS)
+    assert seen["altered"] == "micro-batch 1 has other labels"
+    assert seen["left"] == ["the model is in eval mode", "the optimizer's state is lost"]
+    assert seen["returned"] == ["a tensor"] * 2
+    seen = probe.steps(lambda *given: np.float64(good(*given)), WINDOWS)
+    assert (seen["returned"], seen["left"]) == (["a float"] * 2, [])
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf"])
+def test_a_diverged_model_has_a_loss_and_a_gradient_that_are_not_finite(bad):
+    seen = probe.steps(good, [[8, 9, 7]], diverged=bad)
+    assert str(seen["losses"][0]) == bad
+    assert np.isnan(seen["weights"][0]).sum() > 1
+
+    def skips(model, optimizer, schedule, micro_batches, max_norm):
+        sound = [one for one in micro_batches if torch.isfinite(loss_sum(model, one))]
+        return good(model, optimizer, schedule, sound, max_norm) if sound else 0.0
+
+    assert math.isfinite(probe.steps(skips, [[8, 9, 7]], diverged=bad)["losses"][0])
 
 
 def rank_step(model, optimizer, micro_batches, max_norm, over_ranks):
@@ -193,7 +218,8 @@ def test_ranks_take_the_step_of_all_in_one_piece(counts, max_norm):
         assert weights == pytest.approx(right["weights"], rel=1e-9)
         assert (loss, norm) == pytest.approx((right["loss"], right["norm"]), rel=1e-9)
     assert seen["forward_calls"] == [len(own) for own in counts]
-    assert all(seen["erased"]) and all(seen["kept"]) and set(seen["steps"]) == {1}
+    assert all(seen["erased"]) and not any(seen["altered"]) and set(seen["steps"]) == {1}
+    assert not any(seen["narrow"])
 
 
 def test_the_library_takes_the_step_of_several_ranks_too():
@@ -229,6 +255,27 @@ def _hashable(counts, norm):
     return [(tuple(end), why) for end, why in probe.wrong_ends(counts, max_norm=norm)]
 
 
+def test_a_rank_that_adds_in_bf16_and_one_that_refuses_too_late_are_seen():
+    def narrow(model, optimizer, micro_batches, max_norm, over_ranks):
+        tokens = over_ranks(torch.tensor(sum(map(targets, micro_batches)), dtype=torch.bfloat16))
+        optimizer.step()
+        if not tokens:
+            raise ValueError("no target")
+        return float(tokens), 0.0
+
+    seen = probe.on_ranks(narrow, [[400, 400], [1]])
+    assert seen["narrow"] == [["bfloat16"], ["bfloat16"]]
+    assert seen["returned"][0][0] == 800
+    late = {
+        "error": "ValueError",
+        "said": "ValueError: no target",
+        "steps": 1,
+        "moved": False,
+        "erased": True,
+    }
+    assert probe.refusals(narrow, [[0], []]) == [late, late]
+
+
 def test_a_rank_that_waits_for_one_that_left_is_told_at_once():
     def leaves(rank, over_ranks):
         return over_ranks(torch.ones(())) if rank == 0 else None
@@ -253,11 +300,12 @@ def test_a_bf16_sum_of_400_equal_gradients_is_too_short():
 
 @pytest.mark.parametrize("thought", probe.WRONG["token-mean"])
 def test_every_wrong_token_mean_has_a_case_that_shows_it(thought):
-    for case in (([2.0, 1.0], [10, 100]), ([3.0, math.nan, 1.0], [6, 0, 2])):
-        value = {why: value for value, why in mistakes_of(probe.WRONG["token-mean"], *case)}[
-            thought
-        ]
-        if value != pytest.approx(probe.RIGHT["token-mean"][0](*case)):
+    many = [1.0, 2.0], [30_001, 25_003]
+    nan = [3.0, math.nan, 1.0], [6, 0, 2]
+    for case in (([2.0, 1.0], [10, 100]), nan, ([0.0, 3.0], [10, 30]), many):
+        found = {why: value for value, why in mistakes_of(probe.WRONG["token-mean"], *case)}
+        value = found[thought]
+        if value != probe.RIGHT["token-mean"][0](*case):
             return
     pytest.fail(f"no case shows: {thought}")
 
@@ -280,11 +328,13 @@ def test_wrong_windows_are_given_only_where_they_are_wrong():
     assert [[0, 1, 2, 3], [4, 5, 6, 7]] in [found for found, _ in probe.wrong_windows(range(10), 4)]
 
 
-def test_the_setting_to_find_is_no_end_of_the_slider_and_names_every_other():
-    rows = probe.most_unfair_rows()
-    reasons = probe.wrong_rows()
-    assert rows not in (1, 60) and rows not in reasons
-    assert "docstrings" in reasons[probe.most_unfair_rows("docstring and code")]
+def test_the_setting_to_find_is_no_end_of_the_slider_and_every_other_has_its_fault():
+    faults = {rows: probe.fault_of_rows(rows) for rows in lesson_05.ROWS}
+    (rows,) = (rows for rows, fault in faults.items() if not fault)
+    assert rows not in (1, 60) and "docstrings" in " ".join(faults.values())
+    assert probe.fault_of_rows(np.int64(rows)) == probe.fault_of_rows(float(rows)) == ""
+    for other in (None, str(rows), rows + 0.5, 16, [rows]):
+        assert probe.fault_of_rows(other)
     assert probe.finder().scene({"rows": rows, "trained": "code only"})["found"]
 
 

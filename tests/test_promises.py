@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from batchlab.authoring import address, catalogue
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 README = (ROOT / "README.md").read_text()
@@ -95,8 +97,8 @@ def first_line(path: Path) -> str:
     return (ast.get_docstring(ast.parse(path.read_text())) or "").splitlines()[0]
 
 
-def test_the_readme_lists_every_door_with_its_own_first_line():
-    listed = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", README, re.MULTILINE))
+def test_the_page_of_the_library_lists_every_door_with_its_own_first_line():
+    listed = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|$", API, re.MULTILINE))
     files = {path.stem: path for path in (ROOT / "batchlab").glob("[!_]*.py")}
     packages = {path.parent.name: path for path in (ROOT / "batchlab").glob("*/__init__.py")}
     assert listed == {name: first_line(path) for name, path in (files | packages).items()}
@@ -121,18 +123,17 @@ def test_the_book_describes_every_public_door_of_the_library():
 
 
 def test_the_version_and_the_address_stand_in_one_place_each():
-    """The address is that of the notebooks' first cell; while there is none, nobody names one."""
     import batchlab
 
     assert "version" not in PROJECT and PROJECT["dynamic"] == ["version"]
     assert f"\nversion: {batchlab.__version__}\n" in CITATION
-    (source,) = (ROOT / "batchlab").glob("*/sources.py")
-    found = re.search(r'^REPOSITORY = \(?\s*"(?:git\+)?(.*?)"', source.read_text(), re.MULTILINE)
-    assert found, "where the address of the repository stands"
-    assert list(PROJECT.get("urls", {}).values()) == [found[1]] * bool(found[1])
-    assert re.findall(r"^repository-code: (.+)$", CITATION, re.MULTILINE) == [found[1]] * bool(
-        found[1]
-    )
+    assert "urls" not in PROJECT, "a second place for the address"
+    assert address.citation(CITATION, address.REPOSITORY) == CITATION, "run `make lessons`"
+    given = "https://github.com/owner/name"
+    stamped = address.citation(CITATION, given)
+    assert stamped.count(given) == 1 and address.citation(stamped, "") == CITATION
+    assert [address.install(""), address.colab("", "x"), address.edit("", "x")] == [""] * 3
+    assert address.colab("https://example.org/name", "x") == "", "Colab fetches from one host only"
 
 
 def test_the_workflow_runs_what_a_change_must_pass_and_publishes_the_book():
@@ -147,12 +148,67 @@ def test_the_workflow_runs_what_a_change_must_pass_and_publishes_the_book():
     assert PROJECT["requires-python"] == f">={pythons[0]}"
 
 
-def test_the_readme_and_the_book_list_every_lesson():
-    contents = (ROOT / "book/_toc.yml").read_text()
-    for folder in sorted(path for path in (ROOT / "lessons").iterdir() if path.is_dir()):
-        (notebook,) = folder.glob("*.ipynb")
-        assert f"lessons/{folder.name}/{notebook.name}" in README
-        assert f"solutions/{folder.name}/{notebook.stem}" in contents
+def test_the_readme_lists_every_lesson_with_all_that_its_source_says():
+    known = catalogue.lessons(ROOT)
+    assert [one.folder for one in known] == sorted(p.name for p in (ROOT / "lessons").glob("[01]*"))
+    assert catalogue.card(README, known, address.REPOSITORY) == README, "run `make lessons`"
+    hosted = catalogue.card(README, known, "https://github.com/owner/name")
+    assert hosted.count("](https://colab.research.google.com/") == len(known)
+    for one in known:
+        assert (ROOT / one.notebook).is_file() and f"]({one.notebook}): {one.question}" in README
+        assert all([one.title, one.question, one.minutes, one.measured, one.built]), one
+        assert one.points == 10
+
+
+def test_a_new_lesson_is_listed_without_a_change_anywhere(tmp_path):
+    source = tmp_path / "solutions/07_memory/memory.md"
+    source.parent.mkdir(parents=True)
+    source.write_text(
+        "---\nmeasured: a peak\n---\n\n# 7. Memory: bytes\n\nWhere do the\ngigabytes go?\n\n"
+        "**Takes** 75 to\n90 minutes. **Gives** 10 points.\n\n## Build: a guard\n"
+    )
+    text = "before\n<!-- lessons -->\nold\n<!-- end of lessons -->\nafter\n"
+    row = (
+        "| [07 memory](lessons/07_memory/memory.ipynb): Where do the gigabytes go? "
+        "| 75–90 | 10 | a peak | a guard |"
+    )
+    said = catalogue.card(text, catalogue.lessons(tmp_path))
+    assert row in said and "old" not in said and said.startswith("before") and "\nafter" in said
+    (one,) = catalogue.lessons(tmp_path)
+    assert one.part == "The step" and catalogue.card("no marks", [one]) == "no marks"
+
+
+def test_the_first_numbers_of_the_readme_are_those_of_the_record():
+    from batchlab import doctor, records
+    from batchlab.doctor import prices
+
+    cells = prices.merge(records.read("cpu_sweep").cells())
+    rates = {(cell.layout, cell.rows): doctor.useful_rate(cell) for cell in cells}
+    one, many, packed = rates["padded", 1], rates["padded", 16], rates["packed", 16]
+    assert f"{one / many:.1f} times *slower*: {many:,.0f} useful tokens a second" in README
+    assert f"instead of {one:,.0f}." in README and f"without padding: {packed:,.0f}." in README
+    first = README[: README.index("## Start")]
+    shares = re.findall(r"^padding: \w+ .* ([\d.]+) %", first, re.MULTILINE)
+    assert f"{sum(map(float, shares)):.1f} % of each step is\nspent on padding" in README
+
+
+def test_the_check_says_what_the_readme_shows():
+    from batchlab.classroom import check, verdict
+    from batchlab.classroom.probes import lesson_02 as probe
+
+    (code,) = re.findall(r"```python\n(def waste.*?)```", README, re.DOTALL)
+    (shown,) = re.findall(r"```text\n(asked .*?)\n```", README, re.DOTALL)
+    written: dict = {}
+    exec(code, written)
+    case = [[2, 1], [30, 30]]
+    asked = f"waste of {case}"
+    wanted = {"asked": asked, "mistakes": probe.mistakes("waste", case)}
+    hint = "count the real tokens and the slots over all batches first"
+    assert hint in (ROOT / "solutions/02_padding/padding.md").read_text()
+    with pytest.raises(verdict.CheckFailed) as caught:
+        got = check.call(written["waste"], case, asked=asked)
+        check.equal(got, probe.RIGHT["waste"][0](case), **wanted, try_this=[hint])
+    assert str(caught.value) == shown
 
 
 def test_local_links_of_the_readme_lead_somewhere():

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +104,22 @@ def test_with_anywidget_the_same_script_draws_the_same_items(monkeypatch):
     assert "application/vnd.jupyter.widget-view+json" in bundle and "text/html" in bundle
     assert form.widget().items == ITEMS and form.widget() is form.widget()
     assert form.widget()._esm == dialects.source("quiz.js")
+
+
+def test_the_review_asks_of_every_lesson():
+    """Each right answer names its lesson, or the question does; the page shows one quiz a part."""
+    page = (Path(__file__).parent.parent / "book/review.md").read_text(encoding="utf-8")
+    shown: list[quiz.Quiz] = []
+    for cell in re.findall(r"^quiz\.show\(.*?^\], key=\"[a-z-]+\"\)$", page, re.M | re.S):
+        shown.append(eval(cell, {"quiz": quiz}))
+    names = ["batch", "step", "learning", "scale"]
+    assert [one.key for one in shown] == [f"review-{name}" for name in names]
+    asked = []
+    for one in shown:
+        for item in one.items:
+            (right,) = (option for option in item["options"] if option["right"])
+            said = " ".join([item["question"], *(o["why"] for o in item["options"])])
+            named = re.findall(r"[Ll]essons? (\d\d?)(?: and (\d\d?))?", said)
+            assert named, right["text"]
+            asked += [int(n) for pair in named for n in pair if n]
+    assert set(asked) == set(range(1, 19))

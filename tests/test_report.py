@@ -37,7 +37,7 @@ def test_a_diagnosis_shows_every_part_and_the_measured_total():
     found = doctor.diagnose(sweep(full))
     text = report.diagnosis_text(found)
     assert "useful: real tokens" in text and "measured step" in text and "100.0 %" in text
-    assert "saturation: only" in text
+    assert "saturation: at most" in text
     assert "Be careful" not in text
     assert "x the useful tokens/s of rows 1" in text.splitlines()[0]
     alone = report.diagnosis_text(doctor.diagnose(sweep(full), rows=1))

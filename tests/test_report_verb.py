@@ -69,6 +69,20 @@ def test_restless_rounds_are_doubted_and_calm_ones_are_not(capsys, write):
     assert "Be careful: rounds of one cell differ by up to 2.0 x" in text
 
 
+def test_the_best_cell_is_the_one_with_the_most_useful_tokens_a_second(capsys, write):
+    """Made the fastest, a cell in the middle: it is not the first, the last or the widest."""
+    measured = [at_speed(one, 1 / 3 if one.rows == 4 else 1) for one in visits(1)]
+    found = throughput.summarize(measured)
+    rates = {line.cell.rows: line.rate for line in found.lines}
+    assert max(rates, key=rates.__getitem__) == 4 != min(rates, key=rates.__getitem__)
+    _, text, _ = run(capsys, write(measured))
+    ratio = f"{rates[4] / rates[1]:.2f} x the useful tokens/s of padded, rows 1."
+    assert f"Best: padded, rows 4, {ratio}" in text
+    slow = [at_speed(one, 3 if one.rows == 4 else 1) for one in visits(1)]
+    _, text, _ = run(capsys, write(slow, "slow.jsonl"))
+    assert "Best: padded, rows 8, " in text, "three times slower, it is the worst"
+
+
 def test_a_torn_last_line_is_reported_and_never_fatal(capsys, write):
     path = write(visits(), torn='{"kind": "cell", "rows": 9')
     code, text, _ = run(capsys, path)

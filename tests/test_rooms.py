@@ -48,6 +48,35 @@ ROOMS = {
     "memory": "memory._formula ||",
     "roofline._formula": "memory units ||",
     "roofline": "roofline._formula ||",
+    "cluster._collectives": "roofline units ||",
+    "cluster._sharding": "memory units ||",
+    "cluster._pipeline": "units | numpy |",
+    "cluster._bill": "roofline units ||",
+    "cluster": "cluster._bill cluster._collectives cluster._pipeline cluster._sharding ||",
+    "cluster._ring": "| numpy |",
+    "cluster._simulated": "cluster._ring units | numpy |",
+    "cluster._baton": "cluster._collectives cluster._simulated | numpy |",
+    "cluster.ranks": "cluster._baton cluster._collectives cluster._ring cluster._simulated units "
+    "||",
+    "serving._requests": "lengths reading units | numpy |",
+    "serving._cost": "memory roofline units | numpy |",
+    "serving._policy": "units ||",
+    "serving._simulate": "serving._cost serving._policy serving._requests units | numpy |",
+    "serving": "serving._cost serving._policy serving._requests serving._simulate ||",
+    "rates._range": "units ||",
+    "rates._rules": "rates._range units ||",
+    "rates._curve": "units ||",
+    "rates._ramps": "units ||",
+    "rates._compare": "rates._range rates._rules ||",
+    "rates": "rates._compare rates._curve rates._ramps rates._range rates._rules ||",
+    "noise._formula": "units | numpy |",
+    "noise._critical": "noise._formula units | numpy |",
+    "noise._published": "units | numpy |",
+    "noise": "noise._critical noise._formula noise._published ||",
+    "adapt._decide": "noise plan units ||",
+    "adapt._grow": "adapt._decide noise rates units ||",
+    "adapt._keep": "adapt._decide units ||",
+    "adapt": "adapt._decide adapt._grow adapt._keep ||",
     "records._cell": "counts ||",
     "records._environment": "records._cell ||",
     "records._schema": "counts records._cell ||",
@@ -60,7 +89,9 @@ ROOMS = {
     "data._documents": "data._columns data._files data._tokens reading | numpy |",
     "data._load": "data._columns data._corpus data._documents data._files data._tokens || "
     "datasets tqdm",
-    "data": "data._corpus data._load ||",
+    "data._blocks": "data._columns data._corpus data._load data._tokens units || datasets",
+    "data._shards": "data._corpus packing units | numpy |",
+    "data": "data._blocks data._corpus data._load data._shards ||",
     # the corridor: torch
     "model": "|| torch transformers",
     "timing": "|| torch",
@@ -70,32 +101,80 @@ ROOMS = {
     "batches": "counts lengths | numpy torch |",
     "loader": "batches counts lengths packing | torch |",
     "loop._forward": "counts model | torch |",
-    "loop._gradients": "| torch |",
-    "loop._step": "counts loop._forward loop._gradients | torch |",
-    "loop": "loop._step ||",
+    "loop._world": "counts | torch |",
+    "loop._gradients": "loop._world | torch |",
+    "loop._chunked": "loop._forward | torch |",
+    "loop._step": "counts loop._chunked loop._forward loop._gradients loop._world | torch |",
+    "loop._observed": "counts | numpy torch |",
+    "loop._mistakes": "| numpy |",
+    "loop._comparison": "loop._mistakes ||",
+    "loop._compare": "batches counts loop._comparison loop._forward loop._mistakes loop._observed "
+    "| torch |",
+    "loop": "loop._compare loop._comparison loop._step loop._world ||",
     "roofline.device": "records roofline._formula timing units | torch |",
+    "serving.generate": "lengths model serving._cost serving._policy serving._requests "
+    "serving._simulate | numpy torch transformers |",
+    "cluster._source": "||",
+    "cluster._world": "loop | torch |",
+    "cluster._pointer": "||",
+    "cluster._checkpoints": "cluster._pointer | torch |",
+    "cluster._alive": "||",
+    "cluster.training": "cluster._pointer ||",
+    "cluster.distributed": "cluster._ring cluster._simulated cluster._source cluster._world units "
+    "| numpy torch |",
+    "rates.schedule": "rates._curve rates._range units | torch |",
+    "noise._taps": "counts | torch |",
+    "noise._shards": "noise._taps | torch |",
+    "noise.norms": "noise._formula noise._shards noise._taps units | torch | transformers",
     "memory.limits": "| torch |",
+    "memory.optimizers": "| torch |",
+    "memory.adapters": "| torch | peft",
+    "memory.offload": "| torch |",
     "memory._counter": "| torch |",
     "memory._storages": "| torch |",
     "memory._journal": "records ||",
     "memory._layers": "||",
-    "memory.trace": "loop memory._counter memory._layers memory._storages ~model units | torch | "
-    "transformers",
+    "memory._shards": "||",
+    "memory._step": "loop memory._shards memory.offload memory.optimizers | torch |",
+    "memory._models": "memory._layers memory._shards memory._step ~model | torch | transformers",
+    "memory._states": "memory._layers memory._models memory._step || torch",
+    "memory._rehearsal": "loop memory._counter memory._step memory.limits | torch |",
+    "memory.trace": "memory._counter memory._layers memory._models memory._rehearsal "
+    "memory._shards memory._states memory._step memory._storages units | torch | transformers",
     "memory._forecast": "memory.trace ||",
-    "memory._rehearsal": "loop memory._counter memory.limits memory.trace | torch |",
-    "memory.fit": "batches lengths memory._counter memory._forecast memory._journal "
-    "memory._rehearsal model plan units | torch |",
+    "memory._finder": "batches counts lengths memory.limits plan ||",
+    "memory._candidates": "lengths memory._forecast memory._models memory._shards memory._step "
+    "plan units | torch |",
+    "memory.fit": "batches lengths memory._candidates memory._counter memory._finder "
+    "memory._journal memory._models memory._rehearsal memory._step memory.optimizers model plan "
+    "units | torch |",
     "stopwatch": "counts loop model records timing | torch |",
     "sweep": "batches counts lengths memory.limits model records stopwatch | numpy | torch",
-    "monitor._recorder": "counts model records timing | torch |",
-    "monitor._watch": "monitor._recorder | torch | transformers",
+    "monitor._unwrapped": "model | torch |",
+    "monitor._probe": "counts memory.limits model monitor._unwrapped records timing | numpy "
+    "torch |",
+    "monitor._recorder": "counts model monitor._probe monitor._unwrapped records timing | torch |",
+    "monitor._watch": "monitor._recorder monitor._unwrapped | torch | transformers",
     "monitor": "monitor._watch ||",
+    "cluster._lanes": "batches cluster.training data packing | numpy torch |",
+    "cluster._process": "batches cluster._alive cluster._checkpoints cluster._lanes "
+    "cluster._world cluster.training data loop model monitor packing | numpy torch |",
+    "cluster._member": "cluster._alive ~cluster._process ||",
     # evidence: no torch once it is measured
-    "doctor.prices": "records | numpy |",
-    "doctor._diagnosis": "doctor.prices records ||",
-    "doctor": "doctor._diagnosis ||",
+    "doctor._steps": "records | numpy |",
+    "doctor._solve": "doctor._steps | numpy |",
+    "doctor.prices": "doctor._solve doctor._steps records | numpy |",
+    "doctor._interval": "doctor._steps records | numpy |",
+    "doctor._parts": "doctor._interval doctor._steps doctor.prices records | numpy |",
+    "doctor._causes": "doctor._interval doctor._parts doctor._steps records | numpy |",
+    "doctor._experiment": "records ||",
+    "doctor._diagnosis": "doctor._causes doctor._experiment doctor._interval doctor._parts "
+    "doctor.prices records ||",
+    "doctor": "doctor._causes doctor._diagnosis doctor._experiment doctor._interval doctor._parts "
+    "||",
     "doctor.throughput": "doctor._diagnosis doctor.prices records roofline ||",
     "plots._canvas": "units | matplotlib |",
+    "plots._learning": "plots._canvas | matplotlib numpy |",
     "plots._memory": "plots._canvas units | matplotlib numpy |",
     "plots._predicted": "plots._canvas | matplotlib numpy |",
     "plots._series": "plots._canvas units | matplotlib numpy |",
@@ -103,10 +182,13 @@ ROOMS = {
     "plots._speed": "plots._canvas units | matplotlib numpy |",
     "plots._waste": "padding plots._canvas units | matplotlib numpy |",
     "plots._dots": "plots._canvas | matplotlib |",
-    "plots": "plots._canvas plots._dots plots._memory plots._predicted plots._series plots._slots "
-    "plots._speed plots._waste ||",
+    "plots._scale": "plots._canvas units ||",
+    "plots": "plots._canvas plots._dots plots._learning plots._memory plots._predicted "
+    "plots._scale plots._series plots._slots plots._speed plots._waste ||",
     "report._tables": "padding units ||",
-    "report": "report._tables ||",
+    "report._stages": "records report._tables units ||",
+    "report._diagnosis": "report._tables units ||",
+    "report": "report._diagnosis report._stages report._tables ||",
     "report.figures": "data doctor doctor.throughput ~memory.trace ~model ~plots ||",
     "widgets._scripted": "|| anywidget traitlets",
     "widgets._sliders": "widgets._scripted ||",
@@ -115,76 +197,300 @@ ROOMS = {
     # the command line
     "cli._answer": "||",
     "cli._progress": "|| tqdm",
-    "cli.options": "packing records units || torch",
+    "cli.options": "packing roofline units || torch",
     "cli._source": "~data lengths ~model reading | numpy |",
+    "cli._training": "cli.options ~memory.adapters ~memory.optimizers units ||",
     "cli._measuring": "~attention cli._progress cli._source cli.options ~data ~model records "
     "~sweep ||",
+    "cli._checked": "cli.options records ||",
+    "cli._shapes": "memory || transformers",
+    "cli._bill": "cli._shapes cli.options cluster plan report roofline units ||",
     "cli.doctor": "cli._answer cli._measuring cli.options doctor doctor.prices ~plots records "
     "report ~sweep ||",
-    "cli.fit": "cli._answer cli._progress cli._source cli.options ~data ~memory.fit ~model report "
-    "units ||",
-    "cli.memory": "cli._answer cli.options ~memory.trace ~plots report units || transformers",
+    "cli.fit": "cli._answer cli._progress cli._source cli._training cli.options ~data ~memory.fit "
+    "~memory.trace ~model report units ||",
+    "cli.memory": "cli._answer cli._shapes cli._training cli.options ~memory.trace ~plots report "
+    "units || transformers",
     "cli.pack": "cli._answer cli._source cli.options packing padding ~plots report units | numpy |",
     "cli.padding": "cli._answer cli._source cli.options lengths padding ~plots report units | "
     "numpy |",
-    "cli.plan": "cli._answer cli._source cli.options packing padding plan report units | numpy |",
+    "cli.plan": "cli._answer cli._bill cli._source cli.options packing padding plan report units "
+    "| numpy |",
+    "cli.rates": "cli._answer cli.options ~plots rates report ||",
+    "cli.noise": "~batches cli._answer cli._progress cli._source cli.options ~data ~loop ~model "
+    "noise ~noise.norms ~plots report || torch",
     "cli.report": "cli._answer cli._measuring cli.options data doctor.throughput records report "
     "report.figures ~sweep units ||",
+    "cli.same_step": "~batches cli._answer cli._source cli.options ~data ~loop ~model reading || "
+    "torch transformers",
+    "cli.train": "cli._answer cli._progress cli.options ~cluster.training report ||",
     "cli.sweep": "cli._answer cli._measuring cli.options doctor.throughput records report ~sweep "
     "||",
-    "cli._main": "cli._answer cli.options ~plots ||",  # a verb is imported when it is asked for
+    "cli.serve_sim": "cli._answer cli._shapes cli.options ~data ~plots report serving units | "
+    "numpy |",
+    "cli._main": "cli._answer cli._checked cli.options ~plots ||",  # a verb: when it is asked for
     "cli": "cli._main ||",
     "__main__": "cli ||",
     # the classroom: what runs in a learner's notebook
     "classroom.showing": "| numpy |",
     "classroom.plain": "classroom.showing | numpy |",
     "classroom.verdict": "classroom.plain ||",
+    "classroom.afar": "||",
+    "classroom.term": "||",
     "classroom.copies": "classroom.showing | numpy |",
-    "classroom.behaviour": "classroom.copies classroom.plain classroom.showing classroom.verdict "
-    "||",
-    "classroom.planted": "classroom.behaviour classroom.copies classroom.plain classroom.verdict "
-    "||",
+    "classroom.again": "classroom.afar classroom.copies | numpy |",
+    "classroom.behaviour": "classroom.afar classroom.again classroom.copies classroom.plain "
+    "classroom.showing classroom.verdict ||",
+    "classroom.planted": "classroom.afar classroom.behaviour classroom.copies classroom.plain "
+    "classroom.term classroom.verdict ||",
     "classroom.values": "classroom.plain classroom.showing classroom.verdict | numpy |",
     "classroom.items": "classroom.plain classroom.showing classroom.values classroom.verdict | "
     "numpy |",
-    "classroom.check": "classroom.behaviour classroom.items classroom.planted classroom.values "
-    "classroom.verdict | numpy |",
+    "classroom.check": "classroom.behaviour classroom.items classroom.planted classroom.term "
+    "classroom.values classroom.verdict | numpy |",
     "classroom.opening": "||",
-    "classroom.predict": "classroom.opening classroom.plain classroom.showing ||",
+    "classroom.predict": "classroom.opening classroom.plain classroom.showing widgets || IPython",
     "classroom.quiz": "widgets ||",
     "classroom": "classroom.opening ||",
     "classroom.probes._load": "||",
     "classroom.probes": "classroom.probes._load ||",
     "classroom.probes.orders_03": "batches data loop model padding | numpy torch |",
-    "classroom.probes.attempt": "||",
-    "classroom.probes.lesson_03": "classroom.probes.attempt classroom.probes.orders_03 padding "
-    "units widgets | numpy torch |",
+    "classroom.probes.attempt": "classroom.behaviour ||",
+    "classroom.probes.lesson_03_versions": "| numpy |",
+    "classroom.probes.lesson_03": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.orders_03 classroom.probes.lesson_03_versions padding units widgets "
+    "| numpy torch |",
     "classroom.probes.lesson_04_collator": "batches model packing | numpy torch |",
-    "classroom.probes.lesson_04": "attention batches classroom.probes.attempt "
-    "classroom.probes.lesson_04_collator loop model packing widgets | numpy torch |",
+    "classroom.probes.lesson_04_fits": "classroom.plain ||",
+    "classroom.probes.lesson_04_masks": "| numpy |",
+    "classroom.probes.lesson_04_rows": "batches classroom.probes.attempt "
+    "classroom.probes.lesson_04_fits classroom.probes.lesson_04_masks | numpy |",
+    "classroom.probes.lesson_04_ways": "attention batches classroom.probes.lesson_04_collator loop "
+    "model | numpy torch |",
+    "classroom.probes.lesson_04": "batches classroom.probes.attempt "
+    "classroom.probes.lesson_04_collator classroom.probes.lesson_04_fits "
+    "classroom.probes.lesson_04_masks classroom.probes.lesson_04_rows "
+    "classroom.probes.lesson_04_ways packing widgets | numpy |",
     "classroom.probes.bigram": "counts | torch |",
     "classroom.probes.collators": "counts | torch |",
     "classroom.probes.recipes": "classroom.probes.bigram loop | torch |",
-    "classroom.probes.watch": "classroom.probes.bigram | torch |",
-    "classroom.probes.ranks": "classroom.probes.bigram classroom.probes.watch loop | torch |",
-    "classroom.probes.lesson_05": "classroom.probes.attempt classroom.probes.bigram "
-    "classroom.probes.collators classroom.probes.ranks classroom.probes.recipes "
-    "classroom.probes.watch data loop widgets | numpy |",
+    "classroom.probes.watch": "classroom.probes.bigram | numpy torch |",
+    "classroom.probes.ranks": "classroom.probes.bigram classroom.probes.watch loop | numpy torch |",
+    "classroom.probes.lesson_05_versions": "| numpy |",
+    "classroom.probes.lesson_05": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.bigram classroom.probes.collators classroom.probes.ranks "
+    "classroom.probes.recipes classroom.probes.lesson_05_versions classroom.probes.watch data loop "
+    "widgets | numpy |",
     "classroom.mine": "classroom.opening classroom.showing ||",
-    "classroom.probes.lesson_06": "classroom.behaviour classroom.probes.attempt packing widgets ||",
-    "classroom.probes.lesson_01": "classroom.probes.attempt units widgets | numpy torch |",
-    "classroom.probes.lesson_02": "classroom.probes.attempt classroom.probes.collators lengths "
-    "padding units widgets | numpy |",
+    "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
+    "classroom.probes.lesson_07_versions": "||",
+    "classroom.probes.guard_07": "| torch |",
+    "classroom.probes.chunks_07": "loop memory.trace | numpy torch |",
+    "classroom.probes.lesson_07": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.chunks_07 classroom.probes.guard_07 classroom.probes.lesson_07_versions "
+    "memory plan units widgets ||",
+    "classroom.probes.device_09": "||",
+    "classroom.probes.lesson_09_versions": "| numpy |",
+    "classroom.probes.lesson_09": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.device_09 classroom.probes.lesson_09_versions records roofline units widgets "
+    "| numpy |",
+    "classroom.probes.lesson_10_feeding": "lengths | numpy torch |",
+    "classroom.probes.lesson_10_processes": "| numpy torch |",
+    "classroom.probes.lesson_10_readers": "||",
+    "classroom.probes.lesson_10_rows": "||",
+    "classroom.probes.lesson_10_streams": "classroom.probes.lesson_10_processes | numpy |",
+    "classroom.probes.lesson_10": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.lesson_10_feeding classroom.probes.lesson_10_readers "
+    "classroom.probes.lesson_10_rows classroom.probes.lesson_10_streams widgets ||",
+    "classroom.probes.lesson_11_ward": "counts records | numpy |",
+    "classroom.probes.lesson_11_shares": "| numpy |",
+    "classroom.probes.lesson_11_versions": "classroom.probes.lesson_11_shares | numpy |",
+    "classroom.probes.lesson_11_doctors": "classroom.probes.lesson_11_versions | numpy |",
+    "classroom.probes.lesson_11_exact": "classroom.probes.lesson_11_doctors | numpy |",
+    "classroom.probes.lesson_11_finder": "classroom.plain data padding widgets | numpy |",
+    "classroom.probes.lesson_11_live": "attention data model records sweep || torch",
+    "classroom.probes.lesson_11": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.lesson_11_doctors classroom.probes.lesson_11_exact "
+    "classroom.probes.lesson_11_finder classroom.probes.lesson_11_live "
+    "classroom.probes.lesson_11_versions classroom.probes.lesson_11_ward doctor | numpy |",
+    "classroom.probes.lesson_15_model": "| numpy |",
+    "classroom.probes.lesson_15_reports": "| numpy |",
+    "classroom.probes.lesson_15_versions": "classroom.probes.lesson_15_reports ||",
+    "classroom.probes.lesson_15_worlds": "classroom.again classroom.copies cluster.ranks ||",
+    "classroom.probes.lesson_15_steps": "classroom.probes.lesson_15_model | numpy |",
+    "classroom.probes.lesson_15": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.lesson_15_model classroom.probes.lesson_15_steps "
+    "classroom.probes.lesson_15_versions classroom.probes.lesson_15_worlds cluster cluster.ranks "
+    "data widgets | numpy |",
+    "classroom.probes.lesson_17_admissions": "||",
+    "classroom.probes.lesson_17_versions": "classroom.probes.lesson_17_admissions ||",
+    "classroom.probes.lesson_17_schedules": "serving | numpy |",
+    "classroom.probes.lesson_17_laws": "classroom.plain classroom.probes.lesson_17_schedules ||",
+    "classroom.probes.lesson_17_finder": "classroom.plain data memory roofline serving units "
+    "widgets ||",
+    "classroom.probes.lesson_17_live": "classroom.opening model serving serving.generate | numpy "
+    "| torch",
+    "classroom.probes.lesson_17": "classroom.probes.attempt classroom.probes.lesson_17_finder "
+    "classroom.probes.lesson_17_laws classroom.probes.lesson_17_live "
+    "classroom.probes.lesson_17_schedules classroom.probes.lesson_17_versions data serving "
+    "| numpy |",
+    "classroom.probes.lesson_14_world": "| numpy |",
+    "classroom.probes.lesson_14_hessian": "classroom.probes.lesson_14_world | numpy | torch",
+    "classroom.probes.lesson_14_verdicts": "||",
+    "classroom.probes.lesson_14_versions": "classroom.probes.lesson_14_verdicts | numpy |",
+    "classroom.probes.lesson_14_judges": "classroom.probes.lesson_14_versions ||",
+    "classroom.probes.lesson_14_scenes": "classroom.probes.lesson_14_judges | numpy |",
+    "classroom.probes.lesson_14_finder": "classroom.plain classroom.probes.lesson_14_hessian "
+    "classroom.probes.lesson_14_world widgets ||",
+    "classroom.probes.lesson_14": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.lesson_14_finder classroom.probes.lesson_14_hessian "
+    "classroom.probes.lesson_14_judges classroom.probes.lesson_14_scenes "
+    "classroom.probes.lesson_14_versions classroom.probes.lesson_14_world | numpy |",
+    "classroom.probes.lesson_18_trials": "||",
+    "classroom.probes.lesson_18_versions": "||",
+    "classroom.probes.lesson_18_guesses": "classroom.probes.lesson_18_versions ||",
+    "classroom.probes.lesson_18_wrong": "classroom.probes.lesson_18_guesses "
+    "classroom.probes.lesson_18_versions ||",
+    "classroom.probes.lesson_18_plans": "classroom.probes.lesson_18_versions packing | numpy |",
+    "classroom.probes.lesson_18_mistakes": "classroom.probes.lesson_18_plans "
+    "classroom.probes.lesson_18_versions ||",
+    "classroom.probes.lesson_18_judged": "classroom.plain classroom.probes.lesson_18_mistakes "
+    "classroom.probes.lesson_18_plans classroom.probes.lesson_18_versions ||",
+    "classroom.probes.lesson_18_finder": "classroom.plain classroom.probes.lesson_18_versions "
+    "memory plan roofline widgets ||",
+    "classroom.probes.lesson_18_live": "counts loop memory.fit model plan report units | torch |",
+    "classroom.probes.lesson_18": "classroom.probes.attempt classroom.probes.lesson_18_finder "
+    "classroom.probes.lesson_18_judged classroom.probes.lesson_18_live "
+    "classroom.probes.lesson_18_mistakes classroom.probes.lesson_18_plans "
+    "classroom.probes.lesson_18_trials classroom.probes.lesson_18_versions "
+    "classroom.probes.lesson_18_wrong ||",
+    "classroom.probes.lesson_16_growth": "||",
+    "classroom.probes.lesson_16_versions": "classroom.probes.lesson_16_growth ||",
+    "classroom.probes.lesson_16_runs": "classroom.plain classroom.probes.lesson_16_growth "
+    "classroom.probes.lesson_16_versions ||",
+    "classroom.probes.lesson_16_scenarios": "classroom.probes.lesson_16_runs | numpy |",
+    "classroom.probes.lesson_16_finder": "adapt classroom.plain widgets ||",
+    "classroom.probes.lesson_16_live": "data loop model noise.norms | torch |",
+    "classroom.probes.lesson_16": "adapt classroom.plain classroom.probes.attempt "
+    "classroom.probes.lesson_16_finder classroom.probes.lesson_16_live "
+    "classroom.probes.lesson_16_runs classroom.probes.lesson_16_scenarios "
+    "classroom.probes.lesson_16_versions noise plan plots rates ||",
+    "classroom.probes.lesson_12_versions": "| numpy |",
+    "classroom.probes.lesson_12_schedules": "classroom.plain "
+    "classroom.probes.lesson_12_versions | numpy |",
+    "classroom.probes.lesson_12_live": "data loop model | numpy | torch",
+    "classroom.probes.lesson_12": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.lesson_12_live classroom.probes.lesson_12_schedules "
+    "classroom.probes.lesson_12_versions plots records widgets | numpy |",
+    "classroom.probes.lesson_13_versions": "| numpy |",
+    "classroom.probes.lesson_13_curves": "||",
+    "classroom.probes.lesson_13_rows": "classroom.probes.bigram counts loop | torch |",
+    "classroom.probes.lesson_13_ways": "classroom.probes.bigram classroom.probes.lesson_13_rows "
+    "classroom.probes.lesson_13_versions counts loop | torch |",
+    "classroom.probes.lesson_13_meter": "classroom.probes.bigram "
+    "classroom.probes.lesson_13_rows | torch |",
+    "classroom.probes.lesson_13_runs": "classroom.plain noise widgets | numpy |",
+    "classroom.probes.lesson_13": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.lesson_13_curves "
+    "classroom.probes.lesson_13_meter classroom.probes.lesson_13_rows "
+    "classroom.probes.lesson_13_runs classroom.probes.lesson_13_versions "
+    "classroom.probes.lesson_13_ways noise | numpy |",
+    "classroom.probes.lesson_01_versions": "| numpy |",
+    "classroom.probes.lesson_01": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.lesson_01_versions units widgets | numpy torch |",
+    "classroom.probes.lesson_02_versions": "classroom.probes.collators padding | numpy |",
+    "classroom.probes.lesson_02": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.collators classroom.probes.lesson_02_versions lengths padding units widgets "
+    "| numpy |",
+    "classroom.probes.lesson_08_plans": "||",
+    "classroom.probes.lesson_08_versions": "classroom.probes.lesson_08_plans ||",
+    "classroom.probes.lesson_08_live": "memory.trace | torch |",
+    "classroom.probes.lesson_08": "classroom.plain classroom.probes.attempt "
+    "classroom.probes.lesson_08_live classroom.probes.lesson_08_plans "
+    "classroom.probes.lesson_08_versions widgets ||",
+    # the grader: submissions of strangers, judged outside their process
+    "grading._verdict": "||",
+    "grading._cells": "||",
+    "grading._lesson": "grading._cells ||",
+    "grading._ingest": "grading._cells grading._lesson ||",
+    "grading._judge": "grading._lesson grading._verdict ||",
+    "grading._values": "||",
+    "grading._packing": "classroom.showing grading._values | numpy |",
+    "grading._unpacking": "grading._values | numpy | torch",
+    "grading._codec": "classroom.showing grading._packing grading._unpacking grading._values ||",
+    "grading._wire": "classroom.afar grading._codec grading._values ||",
+    "grading._errors": "classroom.afar classroom.behaviour classroom.showing classroom.verdict ||",
+    "grading._far": "classroom.afar classroom.behaviour classroom.planted grading._errors "
+    "grading._values grading._wire | numpy |",
+    "grading._known": "grading._codec grading._values | numpy |",
+    "grading._student": "grading._cells grading._errors grading._far grading._wire ||",
+    "grading._checker": "classroom.afar classroom.showing classroom.term classroom.verdict "
+    "grading._cells grading._far grading._known grading._values grading._wire ||",
+    "grading._kernel": "||",
+    "grading._jail": "grading._kernel ||",
+    "grading._probe": "||",
+    "grading._public": "grading._cells ||",
+    "grading._zygote": "grading._checker grading._jail grading._kernel grading._probe "
+    "grading._public grading._student grading._wire ||",
+    "grading._processes": "||",
+    "grading._limits": "grading._processes ||",
+    "grading._supervisor": "classroom.afar grading._jail grading._limits grading._processes "
+    "grading._wire ||",
+    "grading._folder": "||",
+    "grading._revision": "grading._lesson ||",
+    "grading._engine": "classroom.afar grading._folder grading._ingest grading._jail "
+    "grading._judge grading._lesson grading._limits grading._probe grading._revision "
+    "grading._supervisor grading._verdict grading._wire ||",
+    "grading._alone": "classroom.term grading._checker grading._ingest grading._judge "
+    "grading._known grading._lesson grading._limits grading._public grading._student "
+    "grading._verdict grading._wire ||",
+    "grading": "grading._alone grading._engine grading._jail grading._verdict ||",
+    "cli.check": "cli._answer grading ||",
     "authoring": "||",
+    "authoring.address": "||",
+    "authoring.catalogue": "authoring.address ||",
     "authoring.conventions": "||",
     "authoring.forks": "||",
     "authoring.prose": "||",
-    "authoring.sources": "authoring.conventions authoring.prose || jupytext nbformat nbgrader "
+    "authoring.claims": "authoring.catalogue ||",
+    "authoring.pages": "authoring.catalogue authoring.claims authoring.prose ||",
+    "authoring.parcels": "authoring.catalogue ||",
+    "authoring.sources": "authoring.address authoring.catalogue authoring.conventions "
+    "authoring.prose || jupytext nbformat nbgrader "
     "traitlets",
     "authoring.trial": "authoring.conventions authoring.forks ||",
     "authoring.matrix": "authoring.trial ||",
-    "authoring.seeds": "authoring.forks authoring.trial ~classroom.check ||",
+    "authoring.seeds": "authoring.trial ~classroom.check ||",
+    # submissions become grades, and the verbs that ask for it
+    "grading._course": "reading ||",
+    "grading._crew": "grading._course grading._lesson grading._revision ||",
+    "grading._items": "||",
+    "grading._inbox": "grading._course grading._items ||",
+    "grading._names": "||",
+    "grading._record": "grading._names grading._verdict ||",
+    "grading._class": "grading._course grading._crew grading._inbox grading._items grading._record "
+    "grading._verdict ||",
+    "grading._gradescope": "grading._class grading._course grading._inbox grading._record ||",
+    "grading._points": "grading._course grading._record reading ||",
+    "grading._feedback": "grading._names grading._points grading._record grading._verdict ||",
+    "grading._handback": "grading._feedback grading._inbox grading._names grading._points ||",
+    "grading._rehearsal": "grading._class grading._course grading._inbox grading._record reading "
+    "||",
+    "grading._tables": "grading._course grading._names grading._points reading ||",
+    "grading._gradebook": "grading._course grading._feedback grading._items grading._names "
+    "grading._points grading._record grading._tables reading || nbgrader sqlalchemy",
+    "grading._worker": "grading._revision ||",
+    "grading.desk": "grading._class grading._course grading._feedback grading._gradebook "
+    "grading._gradescope grading._handback grading._inbox grading._names grading._points "
+    "grading._record grading._rehearsal grading._tables ||",
+    "grading.gradescope": "grading._gradescope grading._record ||",
+    "cli.course_doctor": "cli._answer cli._progress cli.options ~grading.desk report ||",
+    "cli.course_export": "~authoring.parcels cli._answer cli.options ~grading.desk report ||",
+    "cli.course_grade": "cli._answer cli._progress cli.options ~grading.desk report ||",
+    "cli.course_release": "~authoring.parcels ~authoring.seeds cli._answer cli._progress "
+    "cli.options ~grading.desk ||",
 }
+GRADES = ("cli.course_", "cli.check")  # the verbs of the command line that open the classroom
 LIGHT_AT_IMPORT = {"torch", "transformers", "datasets", "matplotlib", "ipywidgets", "anywidget"}
 
 
@@ -273,7 +579,7 @@ def test_a_face_hands_on_names_and_has_no_code(name):
 def test_the_library_never_imports_what_teaches():
     teaches = ("classroom", "authoring", "grading")
     for name in ROOMS:
-        if not name.startswith(teaches):
+        if not name.startswith((*teaches, *GRADES)):
             assert not any(used.startswith(teaches) for used in uses_of(name)), name
 
 
@@ -292,6 +598,7 @@ def loaded_with(name: str, seen: set[str]) -> set[str]:
     seen.add(name)
     ours, libraries, _ = room_of(name)
     at_import = [used for used in ours if not used.startswith("~")]
+    at_import += [name.rpartition(".")[0]]  # Python imports the face before what is behind it
     return libraries.union(*(loaded_with(used, seen) for used in at_import))
 
 

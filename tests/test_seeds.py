@@ -25,7 +25,7 @@ def tried(folder: Path, *options: str, source: str = SOURCE, bank: str = BANK, o
 
 def test_the_answers_of_a_bank_are_tried_on_every_seed(tmp_path):
     (line,) = tried(tmp_path, "--seeds", "40")
-    assert re.fullmatch(r"02_tiny: 4 answers on 40 to 40 seeds in \d+ s", line)
+    assert re.fullmatch(r"02_tiny: 4 answers on 40 seeds in \d+ s", line)
 
 
 def test_a_seed_that_lets_a_wrong_answer_through_is_named(tmp_path):
@@ -51,7 +51,7 @@ def test_a_check_that_does_not_draw_runs_once(tmp_path, draws, runs):
         SOURCE if draws else re.sub(r"### BEGIN HIDDEN.*END HIDDEN TESTS\n", "", SOURCE, flags=re.S)
     )
     tried(tmp_path, "--seeds", "5", source=source, bank=bank)
-    calls = 1 + 4 * draws  # the printed case and the drawn ones
+    calls = 2 * (1 + 4 * draws)  # the printed case and the drawn ones, each asked twice
     assert (tmp_path / "runs").read_text() == "!" * (1 + runs * calls)  # 1: the cell that reveals
 
 

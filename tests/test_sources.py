@@ -92,6 +92,17 @@ def test_every_answer_of_the_bank_has_its_outcome(built, tmp_path):
     assert "| `slots` | first | `check-slots` (hidden inputs) | `` asked slots of [" in table
 
 
+def test_a_book_gets_a_page_a_lesson_and_one_that_leads_there(built, tmp_path):
+    module("matrix", "02_tiny", "--root", str(built), "--pages", str(tmp_path / "made"))
+    table = (tmp_path / "made/02_tiny.md").read_text()
+    assert table.startswith(
+        "# Wrong answers of lesson 02 tiny\n\n[The lesson](../lessons/02_tiny.md)"
+    )
+    assert ":class: bl-stack\n\n| exercise |" in table and table.count("| `slots` |") == 2
+    leads = (tmp_path / "made/index.md").read_text()
+    assert leads.endswith("| [02 tiny](matrix/02_tiny.md) | 1 | 2 | 2 | 1 |\n")
+
+
 def test_the_matrix_sees_a_bank_that_is_wrong_itself(built, tmp_path):
     """The mistake beside the law: an answer that no check stops, one that crashes, loud ones."""
     copy = shutil.copytree(built, tmp_path / "course")
@@ -232,24 +243,66 @@ def test_what_learners_keep_is_no_part_of_the_course(built, tmp_path):
     assert module("sources", "--check", "--root", str(copy)) == ""
 
 
-def test_the_first_cell_finds_a_clone_and_never_touches_torch_or_numpy(tmp_path):
-    (tmp_path / "batchlab/classroom").mkdir(parents=True)
-    (tmp_path / "batchlab/__init__.py").write_text("")
-    (tmp_path / "batchlab/classroom/__init__.py").write_text("start = print")
-    deep = tmp_path / "lessons/02_tiny"
-    deep.mkdir(parents=True)
-    cell = sources.setup("02_tiny")
-    assert len(cell.splitlines()) <= 12
-    command = [sys.executable, "-I", "-S", "-c", cell]  # no site-packages: batchlab is missing
-    found = subprocess.run(command, cwd=deep, capture_output=True, text=True, check=True)
-    assert found.stdout == "02_tiny\n"
-    alone = tmp_path.parent / f"{tmp_path.name}-alone"
-    alone.mkdir()
-    lost = subprocess.run(command, cwd=alone, capture_output=True, text=True)
-    assert lost.stdout.startswith("batchlab is missing:") and lost.stdout.count("\n") == 1
-    with_address = sources.setup("02_tiny", repository="git+https://example.org/b")
-    compile(with_address, "cell", "exec")
-    assert "--no-deps" in with_address and len(with_address.splitlines()) <= 12
+@pytest.fixture
+def alone(tmp_path):
+    """Run a first cell where no batchlab is installed; pip is a script that notes its words."""
+    library = tmp_path / "clone/batchlab/classroom"
+    library.mkdir(parents=True)
+    (library.parent / "__init__.py").write_text("")
+    (library / "__init__.py").write_text("start = print")
+    folders = {name: tmp_path / name for name in ("clone/lessons/02_tiny", "bare", "k/working")}
+    for folder in folders.values():
+        folder.mkdir(parents=True)
+
+    def run(where: str, repository: str = "", fails: bool = False):
+        """No site-packages (-S): neither batchlab nor pip is there, but our own pip."""
+        pip = f"import pathlib, sys; pathlib.Path({str(tmp_path / 'asked')!r}).write_text("
+        pip += f"' '.join(sys.argv[1:])); sys.exit({int(fails)})"
+        (tmp_path / "pip.py").write_text(pip)
+        cell = sources.setup("02_tiny", repository=repository)
+        assert len(cell.splitlines()) <= 12
+        command = [sys.executable, "-S", "-c", cell]
+        path = {"PYTHONPATH": str(tmp_path), "PATH": ""}
+        done = subprocess.run(command, cwd=folders[where], capture_output=True, text=True, env=path)
+        asked = (tmp_path / "asked").read_text() if (tmp_path / "asked").exists() else ""
+        return done, asked
+
+    return run, tmp_path
+
+
+def test_the_first_cell_finds_a_clone_and_asks_pip_for_nothing(alone):
+    run, _ = alone
+    done, asked = run("clone/lessons/02_tiny", repository="https://example.org/b")
+    assert (done.stdout, done.stderr, asked) == ("02_tiny\n", "", "")
+
+
+@pytest.mark.parametrize(
+    ("where", "wheel", "repository", "wanted"),
+    [
+        ("bare", "bare/batchlab-1-py3-none-any.whl", "", "bare/batchlab-1-py3-none-any.whl"),
+        ("k/working", "k/input/mine/batchlab-1.whl", "", "k/input/mine/batchlab-1.whl"),
+        ("bare", "bare/batchlab-1.whl", "https://example.org/b", "bare/batchlab-1.whl"),
+        ("bare", "", "https://example.org/b", "git+https://example.org/b"),
+    ],
+)
+def test_the_first_cell_installs_a_wheel_or_the_address_and_leaves_torch_alone(
+    alone, where, wheel, repository, wanted
+):
+    run, folder = alone
+    if wheel:
+        (folder / wheel).parent.mkdir(parents=True, exist_ok=True)
+        (folder / wheel).write_text("")
+    _, asked = run(where, repository)
+    assert asked.startswith("install -q --no-deps ") and asked.endswith(wanted)
+
+
+def test_the_first_cell_says_what_to_do_and_stops_cleanly(alone):
+    """Nothing found, and pip that fails: one line, no traceback, and no later cell runs."""
+    run, _ = alone
+    for repository in ("", "https://example.org/b"):
+        done, asked = run("bare", repository, fails=True)
+        assert done.returncode == 1 and done.stderr == f"{sources.ADVICE}\n" and not done.stdout
+        assert bool(asked) == bool(repository)
 
 
 def test_directives_become_plain_markdown():
@@ -273,8 +326,10 @@ def test_a_name_that_is_no_persons_stays_whole_and_a_page_is_linked(tmp_path):
     bib.write_text(
         "@misc{script, title={A}, author={{Open Workshop}}, howpublished={github.com/a/b, c.sh}}\n"
         "@article{one, title={B}, author={van Dam, Ann and Roe, Bo}, year={2020}, doi={10.1/x}}\n"
+        "@misc{two, title={C}, author={Roe, Bo and {Open Lab}}, year={2021}, url={https://a.b}}\n"
     )
     assert prose.citations(bib) == {
         "script": ("Open Workshop", "undated", "https://github.com/a/b"),
         "one": ("van Dam and Roe", "2020", "https://doi.org/10.1/x"),
+        "two": ("Roe and Open Lab", "2021", "https://a.b"),
     }

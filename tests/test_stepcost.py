@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
+from batchlab.doctor import _solve
 from batchlab.doctor import prices as stepcost
 from tests.planted import FIXED, PAIR, SLOT, cell, change, ended, whole, with_side
 
@@ -81,7 +82,8 @@ def test_prices_are_never_negative_and_agree_with_scipy():
         features = rng.uniform(0.1, 1, size=(12, 3)) * [1, 1e4, 1e8]
         seconds = rng.uniform(0.5, 2.0, size=12)
         scaled = features / seconds[:, None]
-        ours = stepcost._non_negative(scaled, np.ones(12))
+        explained, prices = _solve._corners(scaled.T @ scaled, scaled.sum(axis=0)[None, :])
+        ours = prices[explained[:, 0].argmax(), 0]
         _, misfit = nnls(scaled / scaled.max(axis=0), np.ones(12))
         assert (ours >= 0).all()
         assert np.linalg.norm(scaled @ ours - 1) == pytest.approx(misfit, rel=1e-6)

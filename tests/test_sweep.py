@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from batchlab import attention, counts, model, records, stopwatch, sweep
 from batchlab.doctor import prices as stepcost
@@ -25,6 +26,7 @@ def run(path, cells=None, **options):
     return sweep.run(DOCUMENTS, make_model, cells, path=path, identity=IDENTITY, **settings)
 
 
+@pytest.mark.slow
 def test_every_cell_does_the_same_useful_work(tmp_path):
     merged = stepcost.merge(run(tmp_path / "s.jsonl"))
     assert len(merged) == 4 and {cell.steps for cell in merged} == {4}
@@ -73,6 +75,7 @@ def test_a_second_run_repeats_nothing_and_other_data_is_refused(tmp_path):
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_goes_on_where_it_was(tmp_path):
     path = tmp_path / "s.jsonl"
     code = (
@@ -111,6 +114,22 @@ def test_a_cell_that_runs_out_of_memory_is_recorded_and_the_sweep_goes_on(tmp_pa
     )
     with pytest.raises(RuntimeError, match="a bug"):
         run(tmp_path / "t.jsonl")
+
+
+def test_only_float16_trains_with_a_scaler(tmp_path, monkeypatch):
+    """Without one, small gradients of float16 would be zeros, and the step another."""
+    real, seen = stopwatch.loop.train_step, {}
+
+    def watched(model, optimizer, batches, **options):
+        scaler = options["scaler"]
+        seen.setdefault(options["autocast"], set()).add(scaler and scaler.is_enabled())
+        return real(model, optimizer, batches, **options)
+
+    monkeypatch.setattr(stopwatch.loop, "train_step", watched)
+    precisions = ["float32", "autocast-bfloat16", "autocast-float16"]
+    cells = run(tmp_path / "s.jsonl", sweep.grid([4], precisions=precisions), rounds=1)
+    assert seen == {None: {None}, torch.bfloat16: {None}, torch.float16: {True}}
+    assert [cell.status for cell in cells] == ["ok"] * 3
 
 
 def test_one_model_at_a_time_is_on_the_device():

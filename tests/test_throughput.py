@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchlab import doctor, roofline
+from batchlab import doctor, report, roofline
 from batchlab.doctor import prices as stepcost
 from batchlab.doctor import throughput
 from tests.planted import FIXED, PAIR, ROWS, SLOT, at_speed, cell, change, ended, visits, with_side
@@ -113,6 +113,25 @@ def test_too_few_sizes_and_several_precisions_have_no_knee():
     mixed = throughput.summarize([*visits(), cell(1, precision="bfloat16")])
     with pytest.raises(ValueError, match="one precision, not bfloat16, float32"):
         _ = mixed.knee_rows
+
+
+def test_the_best_line_is_the_fastest_and_the_worst_never_stands_there():
+    for fast in range(len(ROWS)):
+        cells = [at_speed(one, 0.2 if n == fast else 1) for n, one in enumerate(visits(1))]
+        found = throughput.summarize(cells)
+        assert found.best.cell.rows == ROWS[fast]
+        rates = [line.rate for line in found.finished]
+        assert found.best.rate == max(rates) > min(rates)
+        said = report.knee_text(found, throughput.KNEE).splitlines()[-1]
+        times = found.best.rate / rates[0]
+        assert said.startswith(f"Best: padded, rows {ROWS[fast]}, {times:.2f} x")
+
+
+def test_passes_of_a_probe_are_no_line_and_no_part_of_one():
+    probed = [change(one, source="probe") for one in visits(1)]
+    assert throughput.summarize([*visits(1), *probed]) == throughput.summarize(visits(1))
+    both = stepcost.merge([cell(4), change(cell(4), source="probe")])
+    assert [one.steps for one in both] == [6, 6], "the mistake: twelve steps of one cell"
 
 
 def test_no_cells_make_no_table():

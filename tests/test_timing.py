@@ -3,6 +3,7 @@
 import pytest
 
 from batchlab import timing
+from tests.clock import Clock
 
 
 class Machine:
@@ -61,3 +62,20 @@ def test_one_pause_moves_the_spread_and_not_the_rate():
 def test_a_slow_call_is_still_repeated():
     found = Machine(works=1e6).time(seconds=1.0)
     assert len(found.seconds) == timing.LEAST_REPEATS and found.calls == 1
+
+
+def test_away_is_wall_time_without_process_time_and_without_what_was_excused(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(timing, "time", clock)
+    away = timing.Away()
+    clock.sleep(5.0)
+    away.begin()
+    clock.work(1.0)
+    clock.sleep(0.25)
+    away.pause()
+    clock.sleep(2.0)
+    away.resume()
+    clock.sleep(0.5)
+    assert away.seconds() == pytest.approx(0.75), "the mistakes: 2.75, or 7.75"
+    clock.process += 9.0  # several threads: their times add up
+    assert away.seconds() == 0.0

@@ -15,14 +15,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LIMIT_SECONDS", "copied", "errors_written", "quiet"]
+__all__ = ["LIMIT_SECONDS", "Ended", "copied", "errors_written", "quiet"]
 
 LIMIT_SECONDS = 240
 _errors: Path | None = None
 
 
+class Ended(RuntimeError):
+    """The copied process was ended before it could say anything."""
+
+
 def copied(work: Callable[[], Any], limit: int = LIMIT_SECONDS) -> Any:
     """What `work` returns in a copy of this process, as JSON knows it; an error there is one here.
+
+    `Ended` where the copy was killed, ran for more than `limit` seconds, or left by itself.
 
     >>> copied(lambda: [1, {"a": None}])
     [1, {'a': None}]
@@ -42,14 +48,23 @@ def copied(work: Callable[[], Any], limit: int = LIMIT_SECONDS) -> Any:
                 results = {"error": traceback.format_exc()}
             Path(report.name).write_text(json.dumps(results), encoding="utf-8")
             os._exit(0)
-        os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         text = report.read()
     if not text:
-        raise RuntimeError(f"an answer of the bank ended its process, or ran for {limit} s")
+        raise Ended(_end(code, limit))
     told = json.loads(text)
     if "error" in told:
         raise RuntimeError(told["error"])
     return told["found"]
+
+
+def _end(code: int, limit: int) -> str:
+    if code == -signal.SIGALRM:
+        return f"it ran for more than {limit} s"
+    if code >= 0:
+        return f"it left its process with code {code}"
+    reason = ": it may have asked for too much memory" if code == -signal.SIGKILL else ""
+    return f"its process was ended by {signal.Signals(-code).name}{reason}"
 
 
 def errors_written() -> str:

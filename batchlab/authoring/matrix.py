@@ -1,6 +1,6 @@
 """The matrix of a lesson: every answer of its bank, and the check that caught it.
 
-    outcomes of `trial`  ->  a Markdown table, a page of the book, or JSON
+    outcomes of `trial`  ->  a Markdown table, pages of the book, or JSON
 
 Running the answers takes a while, so the tests keep what they found and the book shows it: outcomes
 are taken from a folder only if nothing that they depend on has changed since.
@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from importlib.metadata import distributions
 from pathlib import Path
@@ -19,22 +19,26 @@ from pathlib import Path
 import batchlab
 from batchlab.authoring.trial import Outcome, try_all
 
-__all__ = ["main", "markdown"]
+__all__ = ["index", "main", "markdown", "page"]
 
-PAGE = """# Wrong answers, and what caught them
+TRIED = {"wrong", "hidden"}  # kinds of outcomes that a check must refuse
+INDEX = """# Wrong answers, and what caught them
 
 Every check of the course is tried on answers that look right. Each must be refused, by a message
-that names the thought behind it. This table is made when the book is built.
+that names the thought behind it. These pages are made when the book is built.
+
+| lesson | exercises | wrong answers | refused | of them on hidden inputs |
+|---|---|---|---|---|
 """
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the matrix of one lesson, or of all; --json writes outcomes instead."""
+    """Print the matrix of one lesson, or of all; --json and --pages write it instead."""
     parser = argparse.ArgumentParser(prog="python -m batchlab.authoring.matrix")
     parser.add_argument("lessons", nargs="*", help="such as 02_padding; none means all")
     parser.add_argument("--root", type=Path, default=Path(), help="folder that holds solutions/")
     parser.add_argument("--json", type=Path, help="file to write the outcomes to")
-    parser.add_argument("--page", action="store_true", help="with the title of a book page")
+    parser.add_argument("--pages", type=Path, metavar="FOLDER", help="write pages of a book there")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the outcomes there")
     parser.add_argument("--reuse", type=Path, metavar="FOLDER", help="take what was kept there")
     options = parser.parse_args(arguments)
@@ -44,11 +48,36 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         text = {name: [asdict(one) for one in results] for name, results in found.items()}
         options.json.write_text(json.dumps(text), encoding="utf-8")
+    elif options.pages:
+        options.pages.mkdir(parents=True, exist_ok=True)
+        made = {name: page(name, results) for name, results in found.items()}
+        for name, content in (made | {"index": index(found)}).items():
+            (options.pages / f"{name}.md").write_text(content, encoding="utf-8")
     else:
-        if options.page:
-            print(PAGE)
         print("\n\n".join(markdown(name, results) for name, results in found.items()))
     return 0
+
+
+def index(found: Mapping[str, list[Outcome]]) -> str:
+    """The page that leads to the page of each lesson, with how many answers were tried there."""
+    rows = []
+    for name, results in found.items():
+        tried = [one for one in results if one.kind in TRIED]
+        refused = [one for one in tried if one.caught_by]
+        hidden = sum(one.kind == "hidden" for one in refused)
+        exercises = len({one.answer for one in tried})
+        link = f"[{name.replace('_', ' ')}](matrix/{name}.md)"
+        rows.append(f"| {link} | {exercises} | {len(tried)} | {len(refused)} | {hidden} |\n")
+    return INDEX + "".join(rows)
+
+
+def page(lesson: str, results: list[Outcome]) -> str:
+    """The page of a lesson: its matrix as a table that stacks on a narrow screen."""
+    seconds, table = markdown(lesson, results).split("\n\n", 1)
+    title = f"# Wrong answers of lesson {lesson.replace('_', ' ')}"
+    said = seconds.replace(f"**{lesson}**: the", "The")
+    links = f"[The lesson](../lessons/{lesson}.md), [all lessons](../matrix.md). {said}"
+    return f"{title}\n\n{links}\n\n```{{table}}\n:class: bl-stack\n\n{table}\n```\n"
 
 
 def markdown(lesson: str, results: list[Outcome]) -> str:
@@ -58,7 +87,7 @@ def markdown(lesson: str, results: list[Outcome]) -> str:
         "|---|---|---|---|",
     ]
     for one in results:
-        if one.kind in {"wrong", "hidden"}:
+        if one.kind in TRIED:
             secret = " (hidden inputs)" if one.kind == "hidden" else ""
             where = f"`{one.caught_by}`{secret}" if one.caught_by else "**nothing**"
             said = "<br>".join(map(_code, one.message.splitlines()))

@@ -40,8 +40,7 @@ def citations(references: Path) -> dict[str, tuple[str, str, str]]:
         key = entry.split(",", 1)[0].strip()
         raw = {name.lower(): value.strip() for name, value in FIELD.findall(entry)}
         fields = {name: _letters(value) for name, value in raw.items()}
-        one_name = raw.get("author", "").startswith("{")  # braces around a name that is no person's
-        who = fields["author"] if one_name else _authors(fields.get("author", key))
+        who = _authors(raw.get("author", key))
         known[key] = (who, fields.get("year", "undated"), _address(fields))
     return known
 
@@ -109,12 +108,19 @@ def _fence(match: re.Match[str]) -> str:
 
 
 def _authors(field: str) -> str:
-    """One, two, or the first "et al.": "Smith, Ann and Lee, Bo" -> "Smith and Lee"."""
+    """One, two, or the first "et al.": "Smith, Ann and Lee, Bo" -> "Smith and Lee".
+
+    A name in braces is no person's and stays whole: "Ito, Cy and {Open Lab}" -> "Ito and Open Lab".
+    """
     names = [" ".join(name.split()) for name in re.split(r"\s+and\s+", field)]
-    last = [n.split(",")[0] if "," in n else n.split(" ")[-1] for n in names if n]
+    last = [_letters(name if name[0] == "{" else _family(name)) for name in names if name]
     if len(last) > 2 or (len(last) == 2 and last[1] == "others"):
         return f"{last[0]} et al."
     return " and ".join(last)
+
+
+def _family(name: str) -> str:
+    return name.split(",")[0] if "," in name else name.split(" ")[-1]
 
 
 def _linked(text: str, address: str) -> str:

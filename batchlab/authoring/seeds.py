@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from batchlab.authoring import trial
-from batchlab.authoring.forks import copied
 from batchlab.authoring.trial import Cell, Outcome
 
 __all__ = ["faults", "main", "summary", "try_seeds"]
@@ -43,13 +42,20 @@ class _Runs:
 
 
 def try_seeds(
-    root: Path, lesson: str, *, seeds: int = SEEDS, seconds: float = SECONDS
+    root: Path,
+    lesson: str,
+    *,
+    seeds: int = SEEDS,
+    seconds: float = SECONDS,
+    bank: bool = True,
+    every: int = 1,
 ) -> list[Outcome]:
     """One outcome for each answer: the solution, RIGHT, WRONG and HIDDEN of the bank.
 
-    `seconds` is the CPU time that the seeds of one check cell may take, for one answer.
+    `seconds` is the CPU time that the seeds of one check cell may take, for one answer;
+    `bank=False` tries the solution alone; `every=3` tries every third of the wrong answers.
     """
-    work = partial(_outcomes, root, lesson, seeds, seconds)
+    work = partial(_outcomes, root, lesson, seeds, seconds, every if bank else 0)
     return trial.in_a_copy(work, limit=ALL_SECONDS)
 
 
@@ -67,21 +73,28 @@ def summary(lesson: str, outcomes: list[Outcome]) -> str:
     """One line: answers, seeds and seconds."""
     counts = sorted({one.seeds for one in outcomes})
     spent = sum(one.seconds for one in outcomes)
-    return (
-        f"{lesson}: {len(outcomes)} answers on {counts[0]} to {counts[-1]} seeds in {spent:.0f} s"
-    )
+    tried = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{lesson}: {len(outcomes)} answers on {tried} seeds in {spent:.0f} s"
 
 
-def _outcomes(root: Path, lesson: str, seeds: int, seconds: float) -> list[dict[str, Any]]:
+def _outcomes(
+    root: Path, lesson: str, seeds: int, seconds: float, every: int
+) -> list[dict[str, Any]]:
+    """`every`: of the wrong answers of the bank; 0 leaves the bank out."""
     one, space = trial.opened(root, lesson), trial.namespace()
     found = []
     for cell in one.book:
         if cell.solution:
             solution = (Outcome("right", cell.name, "the solution"), cell.source)
             rest = one.after(cell.name)
-            for tried, code in [solution, *one.planned(cell.name)]:
+            trial.warm(cell, rest, space)
+            planned = list(one.planned(cell.name)) if every else []
+            right = [answer for answer in planned if answer[0].kind == "right"]
+            wrong = [answer for answer in planned if answer[0].kind != "right"]
+            for tried, code in [solution, *right, *wrong[:: every or 1]]:
                 work = partial(_over_seeds, tried, code, rest, space, range(seeds), seconds)
-                found.append(copied(work, limit=0))
+                died = replace(tried, seed=0)  # told only if it does
+                found.append(trial.survived(died, work, limit=0))
         trial.judged(Outcome("solution", cell.name), [cell], space)
     return found
 
@@ -165,12 +178,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=Path(), help="folder that holds solutions/")
     parser.add_argument("--seeds", type=int, default=SEEDS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of a check and an answer")
+    parser.add_argument(
+        "--every", type=int, default=1, help="of the wrong answers: 3 is each third"
+    )
     options = parser.parse_args(arguments)
     root = options.root.resolve()
     names = options.lessons or sorted(p.parent.name for p in root.glob("solutions/*/*.ipynb"))
     wrong = 0
     for name in names:
-        outcomes = try_seeds(root, name, seeds=options.seeds, seconds=options.seconds)
+        limits = {"seeds": options.seeds, "seconds": options.seconds, "every": options.every}
+        outcomes = try_seeds(root, name, **limits)
         print("\n".join([summary(name, outcomes), *faults(outcomes)]), flush=True)
         wrong += len(faults(outcomes))
     return int(wrong > 0)

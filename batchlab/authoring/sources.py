@@ -4,6 +4,7 @@
       -> solutions/02_padding/padding.ipynb   the same, as a notebook: the teacher's
         -> lessons/02_padding/padding.ipynb   answers and hidden tests removed: the student's
 
+The same run lists the lessons in README.md and puts `address.REPOSITORY` into CITATION.cff.
 Nothing is ever carried back. `python -m batchlab.authoring.sources` (or `make lessons`) rebuilds
 all lessons and writes what changed, but never over a student's work; `--check` writes nothing
 and fails where the committed notebooks differ. nbgrader itself makes the student copy, in a
@@ -11,7 +12,8 @@ temporary course folder, so plain `nbgrader generate_assignment 02_padding --for
 bytes too.
 
 The author's guide, one page
-    header    jupytext's two lines and the kernelspec, as in any lesson.
+    header    jupytext's two lines and the kernelspec, as in any lesson; then `measured: ...`, what
+              the lesson measures, in a few words for the list of lessons.
     setup     the first code cell has the tag `setup` and exactly these two lines:
                   from batchlab import classroom
                   classroom.start("02_padding")
@@ -59,25 +61,25 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from batchlab.authoring import conventions, prose
+from batchlab.authoring import address, catalogue, conventions, prose
 
-__all__ = ["REPOSITORY", "build", "differences", "main", "notebook", "setup"]
+__all__ = ["build", "differences", "main", "notebook", "setup"]
 
-REPOSITORY = (
-    ""  # "git+https://..." once there is a public address; hosted notebooks install from it
-)
+# --no-deps: a hosted runtime keeps its own torch
 SETUP = """\
 try:
     import batchlab
-except ModuleNotFoundError:  # not installed: look for a clone in the folders above
+except ModuleNotFoundError:  # look for a clone around this notebook, then for a wheel beside it
     import pathlib, subprocess, sys
-    above = [str(p) for p in pathlib.Path.cwd().parents if (p / "batchlab/classroom").is_dir()]
-    sys.path += above[:1]
-    if not above:
-        {last_resort}
+    here, pip = pathlib.Path.cwd(), [sys.executable, "-m", "pip", "install", "-q", "--no-deps"]
+    clone = [str(p) for p in here.parents if (p / "batchlab/classroom").is_dir()]
+    wheels = [*here.glob("batchlab-*.whl"), *here.parent.glob("input/**/batchlab-*.whl"){address}]
+    if not clone and (not wheels or subprocess.run([*pip, wheels[0]]).returncode):
+        raise SystemExit("{advice}")
+    sys.path += clone[:1]
 """
-INSTALL = 'subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "{address}"])'
-ADVICE = 'print("batchlab is missing: open this notebook in a clone, or pip install --no-deps it")'
+ADVICE = "batchlab is missing: open this notebook in a clone, or lay batchlab-*.whl beside it"
+STAMPED = ("README.md", "CITATION.cff")  # each holds what the sources or the address say
 
 STUB = "raise NotImplementedError"  # nbgrader_config.py writes it into every blank
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -124,14 +126,14 @@ def differences(root: Path) -> list[str]:
     """One line for each generated file that is not what the sources give, or has no source."""
     wanted = generated(root)
     there = {
-        path.relative_to(root).as_posix(): path
+        path.relative_to(root).as_posix()
         for pattern in ("solutions/*/*.ipynb", "lessons/*/**/*")
         for path in root.glob(pattern)
         if path.is_file() and not {".ipynb_checkpoints", "mine"} & set(path.parts)
     }
     said = [f"has no source: {name}" for name in there if name not in wanted]
     for name, content in wanted.items():
-        if name not in there or there[name].read_bytes() != content:
+        if not (root / name).is_file() or (root / name).read_bytes() != content:
             said.append(f"differs from its source: {name}")
     return sorted(said)
 
@@ -159,7 +161,20 @@ def generated(root: Path) -> dict[str, bytes]:
         _release(root, course)
         made = (path for path in (course / "lessons").rglob("*") if path.is_file())
         students = {path.relative_to(course).as_posix(): path.read_bytes() for path in made}
-    return teachers | students
+    return teachers | students | _stamped(root)
+
+
+def _stamped(root: Path) -> dict[str, bytes]:
+    """The README with its list of lessons, and CITATION.cff with the address, where they exist."""
+    known, found = catalogue.lessons(root), {}
+    for name in STAMPED:
+        if (root / name).is_file():
+            text = (root / name).read_text(encoding="utf-8")
+            text = catalogue.card(
+                address.citation(text, address.REPOSITORY), known, address.REPOSITORY
+            )
+            found[name] = text.encode()
+    return found
 
 
 def notebook(source: Path, references: Path) -> tuple[Any, list[str]]:
@@ -192,9 +207,10 @@ def notebook(source: Path, references: Path) -> tuple[Any, list[str]]:
 
 def setup(lesson: str, repository: str | None = None) -> str:
     """The first cell of a student's notebook: find batchlab, then say what it runs on."""
-    address = REPOSITORY if repository is None else repository
-    last_resort = INSTALL.format(address=address) if address else ADVICE
-    return SETUP.format(last_resort=last_resort) + conventions.CALL.format(lesson=lesson)
+    install = address.install(address.REPOSITORY if repository is None else repository)
+    last = f', "{install}"' if install else ""
+    cell = SETUP.format(address=last, advice=ADVICE)
+    return cell + conventions.CALL.format(lesson=lesson)
 
 
 def _bytes(book: Any) -> bytes:
@@ -228,6 +244,7 @@ def _release(root: Path, course: Path) -> None:
     config = PyFileConfigLoader("nbgrader_config.py", path=os.fspath(root.resolve())).load_config()
     config.CourseDirectory.root = os.fspath(course)
     config.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}"
+    config.SaveCells.enabled, config.GenerateAssignment.no_database = False, True
     api = NbGraderAPI(CourseDirectory(config=config), config=config)
     for lesson in sorted(path.name for path in (course / "solutions").iterdir() if path.is_dir()):
         result = api.generate_assignment(lesson, force=True)

@@ -7,6 +7,7 @@ nothing of the lesson is ever spoilt.
 """
 
 import contextlib
+import io
 import linecache
 import re
 import sys
@@ -20,12 +21,22 @@ from pathlib import Path
 from typing import Any
 
 import batchlab
-from batchlab.classroom import plain
-from batchlab.classroom.copies import IN_PLACE, Change, changed, copied, is_stream
+from batchlab.classroom import again, plain
+from batchlab.classroom.afar import Gone, story_of
+from batchlab.classroom.copies import METHODS, Change, changed, copied, is_stream
 from batchlab.classroom.showing import shown, worded
 from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 
-__all__ = ["call", "complaint", "function", "quietly", "raises", "refuse_blank", "unchanged"]
+__all__ = [
+    "call",
+    "complaint",
+    "function",
+    "innermost",
+    "quietly",
+    "raises",
+    "refuse_blank",
+    "unchanged",
+]
 
 LIBRARIES = tuple(
     {str(Path(batchlab.__file__).parent), "<frozen"}
@@ -38,13 +49,16 @@ def call(
     *arguments: Any,
     asked: str,
     none: bool = False,
+    twice: bool = True,
     try_this: Hints = "",
     **options: Any,
 ) -> Any:
     """What `answer` returns for copies of `arguments` and `options`.
 
-    Refused are: a thing that cannot be called, a blank, any exception, None (unless `none`), and a
-    change to an argument. Drawing from a random generator that was handed over is no change, and
+    Refused are: a thing that cannot be called, a blank, any exception, None (unless `none`), a
+    change to an argument, and a function that remembers: a second call with the same data must give
+    the same (`twice=False` spares what may differ), and later calls must leave this result alone.
+    Drawing from a random generator that was handed over is no change, and
     a stream is handed over as a stream of copies. Warnings and stderr are kept from the grader,
     who gives no points beside them.
 
@@ -59,13 +73,26 @@ def call(
     """
     result, error, change = _tried(answer, arguments, options, asked, try_this)
     if error is not None:
-        refuse(asked, complaint(error), plain.usual_reason(error), try_this)
+        refuse(asked, complaint(error), plain.usual_reason(error), try_this, kind="raised")
     if result is None and not none:
-        if change is not None and change.thought == IN_PLACE:
-            refuse(asked, f"nothing (None), and {change}", f"{IN_PLACE} and returns None", try_this)
+        if change is not None and change.thought in METHODS:
+            thought = f"{change.thought}; such a method returns None"
+            refuse(asked, f"nothing (None), and {change}", thought, try_this)
         refuse(asked, "nothing (None)", "the function ends without `return`", try_this)
     if change is not None:
         refuse(asked, str(change), change.thought, try_this or "work on a copy")
+    if moved := again.handed_out_again(answer):
+        got = f"the result of the call before changed at this call: {moved}"
+        refuse(asked, got, again.HANDED_OUT, try_this)
+    first = again.keep(answer, result)
+    if twice and again.repeatable(answer, arguments, options):
+        with contextlib.redirect_stdout(io.StringIO()):  # it has printed already
+            second, error, _ = _tried(answer, arguments, options, asked, try_this)
+        found = complaint(error) if error else changed(first, second, where="the result")
+        if found is not None and (error or not again.alike(first, second)):
+            refuse(
+                asked, f"at a second call with the same input: {found}", again.REMEMBERS, try_this
+            )
     return result
 
 
@@ -129,12 +156,12 @@ def refuse_blank(error: BaseException, answer: Any, asked: str, try_this: Hints 
     if not isinstance(error, NotImplementedError) or error.args:
         return
     where = "the cell above"
-    if frames := _own_frames(error):
-        name = frames[-1][0].f_code.co_name
-        if name.isidentifier() and name != getattr(answer, "__name__", name):
-            where = name
+    name = innermost(error)
+    if name.isidentifier() and name != getattr(answer, "__name__", name):
+        where = name
     hint = try_this if isinstance(try_this, str) else ""  # a blank uses up no hint
-    refuse(asked, f"{where} still has its blank", "", hint or "write it and run it")
+    got = f"{where} still has its blank"
+    refuse(asked, got, "", hint or "write it and run it", kind="blank")
 
 
 @contextmanager
@@ -147,15 +174,25 @@ def quietly() -> Iterator[None]:
 
 def complaint(error: BaseException) -> str:
     """Type and message of an exception, and the line of the learner's own code that raised it."""
+    own, story = _own_frames(error), story_of(error)
+    if story is not None and not own:
+        return story.complaint
     message = "exit() ends the notebook" if type(error) is SystemExit else worded(error)[:160]
     said = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    own = _own_frames(error)
     if not own:
         return said
     frame, number = own[-1]
     line = linecache.getline(frame.f_code.co_filename, number, frame.f_globals)
     line = " ".join(line.split())
     return f"{said}, in line {number}: {line[:100]}" if line else f"{said}, in line {number}"
+
+
+def innermost(error: BaseException) -> str:
+    """Name of the innermost function of the notebook that the error went through; maybe empty."""
+    own, story = _own_frames(error), story_of(error)
+    if story is not None and not own:
+        return story.innermost
+    return own[-1][0].f_code.co_name if own else ""
 
 
 def _own_frames(error: BaseException) -> list[tuple[types.FrameType, int]]:
@@ -179,7 +216,7 @@ def _tried(
     try:
         with quietly():
             result = answer(*given[0], **given[1])
-    except (CheckFailed, KeyboardInterrupt, GeneratorExit):
+    except (CheckFailed, Gone, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as caught:
         refuse_blank(caught, answer, asked, try_this)

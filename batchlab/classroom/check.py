@@ -14,13 +14,13 @@ Words
 """
 
 import hashlib
-import os
 import sys
 
 import numpy as np
 
+from batchlab.classroom import term
 from batchlab.classroom.behaviour import call, function, raises, unchanged
-from batchlab.classroom.items import choice, law, same
+from batchlab.classroom.items import choice, keys, law, same
 from batchlab.classroom.planted import finds_bugs
 from batchlab.classroom.values import array, equal
 from batchlab.classroom.verdict import CheckFailed
@@ -33,6 +33,7 @@ __all__ = [
     "equal",
     "finds_bugs",
     "function",
+    "keys",
     "law",
     "passed",
     "raises",
@@ -40,8 +41,6 @@ __all__ = [
     "same",
     "unchanged",
 ]
-
-DEFAULT_SEED = "the effective batch"  # public; a term's secret stands in BATCHLAB_GRADING_SEED
 
 
 def passed(said: str) -> None:
@@ -60,6 +59,5 @@ def rng(grade_id: str) -> np.random.Generator:
     >>> bool(rng("check-waste").random() == rng("check-waste").random())
     True
     """
-    seed = os.environ.get("BATCHLAB_GRADING_SEED") or DEFAULT_SEED
-    digest = hashlib.sha256(f"{seed}\n{grade_id}".encode()).digest()
+    digest = hashlib.sha256(f"{term.seed()}\n{grade_id}".encode()).digest()
     return np.random.default_rng(int.from_bytes(digest, "big"))

@@ -28,7 +28,17 @@ __all__ = ["Change", "changed", "copied", "is_stream"]
 ATOMS = {type(None), bool, int, float, complex, str, bytes, type, type(Ellipsis)}
 LISTS = (list, tuple, deque)
 SHORT = 8  # so many values are shown whole; of more, the first that differs
-IN_PLACE = "a method such as .sort() or .pop() works in place"
+REORDERED = "a method such as .sort() or .reverse() works in place: sorted(...) makes a new list"
+GROWN = "a method such as .append() or .extend(), or `+=`, adds to the list itself"
+SHRUNK = "a method such as .pop() or .remove(), or `del`, takes from the list itself"
+ASSIGNED = "an assignment such as x[i] = ... writes into the list itself"
+KEY_ADDED = "setdefault(), update() or an assignment such as x[key] = ... adds to the dict itself"
+KEY_GONE = "a method such as .pop(), or `del`, takes from the dict itself"
+KEY_ASSIGNED = "an assignment such as x[key] = ... writes into the dict itself"
+MEMBERS = "a method such as .add() or .discard() changes the set itself"
+FIELD = "an assignment such as x.name = ... writes into the object itself"
+OVERWRITTEN = "x[i] = ..., `+=`, .sort() or .fill_() writes into the array itself"
+METHODS = (REORDERED, GROWN, SHRUNK, MEMBERS)  # a method that does this returns None
 TRAINED = "the weights were trained or overwritten in place"
 SWITCHED = "eval() or train() was called and not taken back"
 
@@ -39,7 +49,7 @@ class Change:
 
     where: str
     what: str
-    thought: str = IN_PLACE
+    thought: str = OVERWRITTEN
 
     def __str__(self) -> str:
         return f"{self.where} {self.what}"
@@ -129,7 +139,7 @@ class _Comparison:
         if is_stream(before):
             return None
         if kind is not type(after):
-            return Change(where, _from_to(before, after))
+            return Change(where, _from_to(before, after), "")
         if kind not in ATOMS:
             if (id(before), id(after)) in self.seen:
                 return None
@@ -152,36 +162,55 @@ class _Comparison:
     def of_mappings(self, before: Any, after: Any, where: str) -> Change | None:
         keys, new_keys = list(before), list(after)
         if _Comparison(True).of(keys, new_keys, "") is not None:
-            return Change(where, f"changed its keys from {shown(keys)} to {shown(new_keys)}")
+            thought = KEY_ADDED if len(new_keys) > len(keys) else KEY_GONE
+            thought = thought if len(new_keys) != len(keys) else KEY_ASSIGNED
+            return Change(
+                where, f"changed its keys from {shown(keys)} to {shown(new_keys)}", thought
+            )
         for key, new_key in zip(keys, new_keys, strict=True):
             inside = f"{where}[{item(key, 40)}]"
             if found := self.of(before[key], after[new_key], inside):
-                return found
+                return _thought_of(found, KEY_ASSIGNED)
         return None
 
     def of_fields(self, before: Any, after: Any, where: str) -> Change | None:
         for name in (field.name for field in dataclasses.fields(before)):
             old, new = getattr(before, name, None), getattr(after, name, None)
             if found := self.of(old, new, f"{where}.{name}"):
-                return found
+                return _thought_of(found, FIELD)
         return None
 
     def of_lists(self, before: Any, after: Any, where: str) -> Change | None:
         whole = max(len(before), len(after)) <= SHORT
         if len(before) != len(after):
             counts = f"had {len(before)} items and has {len(after)}"
-            return Change(where, _from_to(before, after) if whole else counts)
+            thought = GROWN if len(after) > len(before) else SHRUNK
+            return Change(where, _from_to(before, after) if whole else counts, thought)
         for number, (old, new) in enumerate(zip(before, after, strict=True)):
             if old is new and type(old) in ATOMS:
                 continue
             if found := self.of(old, new, f"{where}[{number}]"):
-                single = whole and type(old) in ATOMS
-                return Change(where, _from_to(before, after)) if single else found
+                thought = REORDERED if _reordered(before, after) else ASSIGNED
+                if whole and type(old) in ATOMS:
+                    return Change(where, _from_to(before, after), thought)
+                return _thought_of(found, thought, always=thought == REORDERED)
         return None
 
 
+def _thought_of(found: Change, thought: str, always: bool = False) -> Change:
+    """The change with a thought, unless it has one from further inside."""
+    return dataclasses.replace(found, thought=thought) if always or not found.thought else found
+
+
+def _reordered(before: Any, after: Any) -> bool:
+    return sorted(map(repr, before)) == sorted(map(repr, after))
+
+
 def _from_to(before: Any, after: Any) -> str:
-    return f"changed from {shown(before)} to {shown(after)}"
+    old, new = shown(before), shown(after)
+    if old == new and type(before) is not type(after):  # 4 and 4.0 are written alike
+        old, new = (f"{type(one).__name__} {one!r}" for one in (before, after))
+    return f"changed from {old} to {new}"
 
 
 def _of_modules(before: Any, after: Any, where: str) -> Change | None:
@@ -220,7 +249,8 @@ def _of_values(before: Any, after: Any, where: str) -> Change | None:
             return None
         if before.numel() > SHORT and before.shape == after.shape and not before.is_sparse:
             old, new = (one.detach().cpu().flatten().tolist() for one in (before, after))
-            return changed(old, new, where=where)
+            inside = changed(old, new, where=where)
+            return inside and dataclasses.replace(inside, thought=OVERWRITTEN)
         return Change(where, _from_to(before, after))
     if isinstance(before, np.ndarray):
         if _same_array(before, after):
@@ -233,7 +263,7 @@ def _of_values(before: Any, after: Any, where: str) -> Change | None:
     single = kind in ATOMS or issubclass(kind, set | frozenset | bytearray | np.generic)
     if not single or before == after or (before != before and after != after):
         return None
-    return Change(where, _from_to(before, after))
+    return Change(where, _from_to(before, after), MEMBERS if issubclass(kind, set) else "")
 
 
 def _same_array(before: np.ndarray, after: np.ndarray) -> bool:

@@ -15,7 +15,7 @@ from batchlab.classroom.showing import item, shown
 from batchlab.classroom.values import REL, near
 from batchlab.classroom.verdict import Hints, plainly, refuse
 
-__all__ = ["choice", "law", "same"]
+__all__ = ["choice", "keys", "law", "same"]
 
 
 def same(
@@ -63,6 +63,32 @@ def same(
     if constant:
         refuse(asked, f"{shown(got)}, which is not it", likely, try_this)
     refuse(asked, _difference(mine, theirs, order and not groups), likely, try_this)
+
+
+def keys(
+    got: object,
+    names: Sequence[str],
+    *,
+    asked: str,
+    more: bool = False,
+    try_this: Hints = "",
+) -> None:
+    """Refuse `got` unless it is a dict, or another mapping, with these keys in any order.
+
+    `more=True` allows other keys beside them.
+
+    >>> keys({"a": 1, "b": 2}, ["a"], asked="a dict with the key a", more=True)
+    """
+    if not issubclass(type(got), Mapping):
+        thought = "the function ends without `return`" if got is None else ""
+        refuse(asked, f"{shown(got)}; a dict with {', '.join(names)} is needed", thought, try_this)
+    have = list(got)  # type: ignore[call-overload]
+    missing = [name for name in names if name not in have]
+    beside = [] if more else [name for name in have if name not in names]
+    if missing or beside:
+        parts = {"missing": missing, "too many": beside}
+        said = "; ".join(f"{what}: {item(some, 60)}" for what, some in parts.items() if some)
+        refuse(asked, f"keys {item(have, 80)}; {said}", "", try_this)
 
 
 def choice(

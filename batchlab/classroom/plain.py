@@ -3,15 +3,18 @@
     number, NumPy scalar, array, tensor, list  ->  int, float, ndarray; else NotPlain
 
 Only plain types are judged. A subclass of float can claim to equal everything, so the type
-is looked at before the value is asked, and a type is known by itself and never by its name.
+is looked at before the value is asked, and a type is known by itself and never by its name. A
+sequence or a mapping of any class is read item by item, and its items are judged.
 
 Words
-    plain      None, bool, int, float, Fraction, str, list, tuple, dict, set, NumPy, CPU tensors
+    plain      None, bool, int, float, Fraction, str, sequences, mappings, sets, NumPy, CPU tensors
     a thought  what someone who returned this value probably had in mind
 """
 
+import itertools
 import math
 import sys
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -37,6 +40,7 @@ DEEPEST, MOST = 40, 5_000_000  # nested lists are judged up to this depth and th
 REASONS = (
     (NameError, "", "a typo, or a cell above that was not run"),
     (TypeError, "argument", "it is called with other arguments than its signature takes"),
+    (TypeError, "unhashable type: 'slice'", "only what has places can be sliced: loop over it"),
     (TypeError, "unhashable", "a list is no key: make it a tuple"),
     (ZeroDivisionError, "", "a count that may be zero stands below the line"),
     (IndexError, "", "a place past the end: lists are empty, short, or count from 0"),
@@ -44,7 +48,11 @@ REASONS = (
     (AttributeError, "'list'", "the input is a plain list here: np.asarray makes an array of it"),
     (AttributeError, "'NoneType'", "a method that works in place returns None"),
     (ValueError, "truth value", "an array has no single truth value: .any() or .all() gives one"),
+    (ValueError, "empty sequence", "there may be nothing to choose from: ask for it first"),
+    (ValueError, "zero-size array", "there may be nothing to choose from: ask for it first"),
     (RecursionError, "", "the function calls itself without an end"),
+    (RuntimeError, "must match the existing size", "what is written is not as long as its place"),
+    (OverflowError, "too large to convert to float", "floats end at about 1e308: divide integers"),
     (RuntimeError, "does not require grad", "the loss was cut from its graph: .item(), detach()"),
     (RuntimeError, "backward through the graph", "one graph serves one backward()"),
 )
@@ -109,7 +117,7 @@ def not_finite(value: int | float) -> str:
     if type(value) is int:
         return ""
     if math.isnan(value):
-        return "zero divided by zero, or the mean of nothing"
+        return "zero divided by zero, infinity by infinity, or the mean of nothing"
     if math.isinf(value):
         return "a division by zero"
     return ""
@@ -132,7 +140,7 @@ def array(value: object) -> np.ndarray:
         found = _of(value)
     elif type(value) is np.ndarray:
         found = value
-    elif type(value) in (list, tuple, range, int, float, Fraction) or type(value) in SCALARS:
+    elif _is_sequence(type(value)) or type(value) in (int, float, Fraction, *SCALARS):
         try:
             found = np.asarray(nested(value))
         except ValueError:
@@ -148,7 +156,7 @@ def array(value: object) -> np.ndarray:
 
 
 def nested(value: object) -> Any:
-    """Lists, tuples, sets, arrays and tensors as lists; NumPy scalars as Python's own numbers.
+    """Sequences, sets, arrays, tensors as lists; mappings as dicts; scalars as Python's numbers.
 
     >>> nested([np.array([1, 2]), (3,)])
     [[1, 2], [3]]
@@ -179,14 +187,31 @@ def _nested(value: Any, depth: int, left: list[int]) -> Any:
         return _of_fraction(value)
     if kind in (list, tuple, range):
         return [_nested(item, depth - 1, left) for item in value]
-    if kind in (set, frozenset):
-        return sorted((_nested(item, depth - 1, left) for item in value), key=repr)
     if kind is dict:
         return {
             _key(_nested(key, depth - 1, left)): _nested(item, depth - 1, left)
             for key, item in value.items()
         }
+    if _is_sequence(kind) or issubclass(kind, Mapping):
+        return _nested(_read(value), depth, left)
+    if kind in (set, frozenset):
+        return sorted((_nested(item, depth - 1, left) for item in value), key=repr)
     raise NotPlain(f"{shown(value)}; plain lists and numbers are needed", _stream(value))
+
+
+def _is_sequence(kind: type) -> bool:
+    """A class whose values are read by number; text and bytes are values of their own."""
+    return issubclass(kind, Sequence) and not issubclass(kind, str | bytes | bytearray | memoryview)
+
+
+def _read(value: Any) -> Any:
+    """A list of the items of a sequence, or a dict of those of a mapping, of any class."""
+    try:
+        if issubclass(type(value), Mapping):
+            return {key: value[key] for key in itertools.islice(value, MOST)}
+        return list(itertools.islice(value, MOST))
+    except Exception as error:
+        raise NotPlain(f"{shown(value)}; reading it fails: {worded(error)}") from None
 
 
 def _key(plain: Any) -> Any:

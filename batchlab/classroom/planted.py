@@ -11,7 +11,8 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from batchlab.classroom import plain
+from batchlab.classroom import plain, term
+from batchlab.classroom.afar import Gone, lives_afar
 from batchlab.classroom.behaviour import call, complaint, quietly, refuse_blank
 from batchlab.classroom.copies import copied
 from batchlab.classroom.verdict import CheckFailed, Hints, refuse
@@ -19,6 +20,7 @@ from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 __all__ = ["finds_bugs"]
 
 Version = Callable[..., Any]
+COUNTS = "what counts is an assert that fails, another exception, or False returned: nothing else"
 _rounds = 0
 
 
@@ -33,6 +35,7 @@ def finds_bugs(
     """Refuse a learner's test that stops a right implementation, or lets a wrong one through.
 
     The test takes an implementation; it raises (`assert ...`) or returns False when it sees a bug.
+    Nothing else that it returns counts: neither True nor a number.
     """
     global _rounds
     _rounds += 1
@@ -40,17 +43,22 @@ def finds_bugs(
         call(test, asked=asked, try_this=try_this)
     versions = [("", number, one) for number, one in enumerate(right, 1)]
     versions += [(thought, 0, one) for thought, one in wrong.items()]
-    random.Random(f"{asked} {_rounds}").shuffle(versions)
+    random.Random(f"{term.seed()} {asked} {_rounds}").shuffle(versions)
     found = {(name, number): _against(test, one, asked) for name, number, one in versions}
     for (name, number), against in sorted(found.items(), key=lambda one: one[0][1]):
         if not name and against:
             got = f"right implementation {number} was stopped: {against}"
-            thought = "the test asks for more than the task says, or compares floats exactly"
+            thought = (
+                "the test asks for more than the task says, compares floats exactly, or a number "
+                "in it is wrong"
+            )
             refuse(asked, got, thought, try_this)
     through = [thought for thought in wrong if not found[thought, 0]]
     if through:
         caught = f"{len(wrong) - len(through)} of {len(wrong)} bugs found"
         likely = "no case of the test tells it from a right one"
+        if len(through) == len(wrong):
+            caught, likely = f"the test never failed: {caught}", COUNTS
         refuse(asked, f"{caught}; this one got through: {through[0]}", likely, try_this)
 
 
@@ -59,7 +67,7 @@ def _against(test: Callable[[Version], object], implementation: Version, asked: 
     try:
         with quietly():
             verdict = fresh(test)(_nameless(implementation))
-    except (CheckFailed, KeyboardInterrupt, GeneratorExit):
+    except (CheckFailed, Gone, KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # pytest.raises and pytest.fail complain by one of their own
         refuse_blank(error, test, asked)
@@ -69,7 +77,7 @@ def _against(test: Callable[[Version], object], implementation: Version, asked: 
 
 def _nameless(implementation: Version) -> Version:
     """The same function under a name that tells nothing."""
-    if type(implementation) is not types.FunctionType:
+    if lives_afar(implementation):
         return implementation
     return lambda *arguments, **options: implementation(*arguments, **options)
 
@@ -80,6 +88,8 @@ def fresh(test: Any) -> Any:
     What the function and its helpers in the same notebook remember stays with this copy. Another
     kind of callable is handed back as it is.
     """
+    if lives_afar(test):
+        return test.fresh()
     if type(test) is not types.FunctionType:
         return test
     names = dict(test.__globals__)

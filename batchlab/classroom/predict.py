@@ -5,6 +5,9 @@
 The distance is a factor: 2 too high and 2 too low are equally far. The list stands in one small
 file of the user's cache folder, or in memory where that cannot be written. Nothing here fails:
 a lesson runs from top to bottom with no guess at all.
+
+In the pages of the book (BATCHLAB_BOOK=1) no kernel runs: there a guess is a box that commits, kept
+by the browser, and what it is about stays covered until then (`batchlab/web/predict.js`).
 """
 
 import json
@@ -18,12 +21,14 @@ from typing import Any
 from batchlab.classroom import plain
 from batchlab.classroom.opening import grading
 from batchlab.classroom.showing import figures
+from batchlab.widgets import Scripted
 
 __all__ = ["calibration", "forget", "number", "reveal"]
 
 SHOWN = 6  # guesses of the list that a reveal prints
 LARGEST = 1e150  # products and quotients of such numbers are still floats
 _memory: dict[str, dict[str, Any]] = {}
+_units: dict[str, str] = {}  # of the predictions of a page
 
 
 def number(
@@ -35,6 +40,10 @@ def number(
     high: float | None = None,
 ) -> None:
     """Keep a guess for `reveal`; the last one before the run counts, None is no guess yet."""
+    if _on_a_page():
+        _units[key] = unit
+        _display(Prediction(key, unit=unit, low=low, high=high))
+        return
     if guess is None:
         _keep(key, {"guess": None, "unit": unit})
         print("No guess yet: write a number in place of None. A wrong one teaches more than none.")
@@ -64,6 +73,9 @@ def reveal(key: str, truth: float) -> None:
         print(f"It is {figures(found)}: no guess compares with that.")
         return
     entry = _all().get(key, {})
+    if _on_a_page():
+        _display(Prediction(key, unit=_units.get(key, ""), truth=value))
+        return
     guess, unit = _usable(entry.get("guess")), str(entry.get("unit", ""))
     if guess is None:
         print(f"It is {_said(value, unit)}. You made no guess: next time, commit to one first.")
@@ -101,6 +113,48 @@ def forget(key: str | None = None) -> None:
     _memory.clear()
     _memory.update(entries)
     _write(entries)
+
+
+class Prediction(Scripted):
+    """One half of a prediction on a page: the box for a guess, or with a truth what it was."""
+
+    script = "predict.js"
+    kept = ("guess",)
+
+    def __init__(
+        self,
+        key: str,
+        *,
+        unit: str,
+        low: float | None = None,
+        high: float | None = None,
+        truth: float | None = None,
+    ) -> None:
+        self.key, self.unit, self.bounds, self.truth = key, unit, (low, high), truth
+
+    def __repr__(self) -> str:
+        if self.truth is not None:
+            return f"It is {_said(self.truth, self.unit)}."
+        return f"Your guess {self.unit}".strip() + "?"
+
+    def kept_as(self) -> str:
+        return self.key if self.truth is None else ""
+
+    def traits(self) -> dict[str, Any]:
+        low, high = self.bounds
+        given = {"key": self.key, "unit": self.unit, "low": low, "high": high}
+        return given | {"truth": self.truth, "guess": None}
+
+
+def _on_a_page() -> bool:
+    """Whether the book is being made: what is shown must work without a kernel."""
+    return bool(os.environ.get("BATCHLAB_BOOK"))
+
+
+def _display(shown: Prediction) -> None:
+    from IPython.display import display
+
+    display(shown)  # type: ignore[no-untyped-call]
 
 
 def _usable(value: object) -> float | None:

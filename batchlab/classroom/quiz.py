@@ -2,9 +2,9 @@
 
     items as plain data  ->  checked  ->  a form: a widget, or the same script inside HTML
 
-Not graded. The form is a fieldset of radio buttons with a live region, so it speaks to a screen
-reader and obeys the keyboard. The script stands in `batchlab/web/quiz.js`; `dialects` says how it
-is shown.
+Not graded. The form is a fieldset of radio buttons, a button that checks and a live region, so it
+speaks to a screen reader and obeys the keyboard; moving through the options judges nothing. The
+script stands in `batchlab/web/quiz.js`; `widgets.Scripted` says how it is shown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,6 +62,7 @@ class Quiz(Scripted):
     """The form of some checked items, in every dialect that a notebook or a book understands."""
 
     script = "quiz.js"
+    kept = ("chosen",)
 
     def __init__(self, items: list[dict[str, Any]], key: str) -> None:
         self.items, self.key = items, key
@@ -72,6 +73,9 @@ class Quiz(Scripted):
             lines.append(f"{number}. {item['question']}")
             lines += [f"   ( ) {option['text']}" for option in item["options"]]
         return "\n".join(lines)
+
+    def kept_as(self) -> str:
+        return self.key
 
     def traits(self) -> dict[str, Any]:
         return {"items": self.items, "chosen": {}, "label": f"Quiz {self.key}"}

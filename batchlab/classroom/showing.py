@@ -33,6 +33,9 @@ def shown(value: object) -> str:
         if callable(value) and not hasattr(kind, "__len__"):
             name = getattr(value, "__name__", None)
             return f"the function {name if type(name) is str else kind.__name__}, not its result"
+        if hasattr(kind, "dtype") and len(repr(value)) > 48:  # the end would be cut, where it says
+            what = f"{kind.__name__} of {value.dtype}, shape {tuple(value.shape)}"  # type: ignore[attr-defined]
+            return f"{what}: {item(value.tolist(), 30)}"  # type: ignore[attr-defined]
         return f"{kind.__name__} {item(value, 48)}"[:80]
     except Exception:
         return "something that cannot be shown"
@@ -85,6 +88,11 @@ class _Short(reprlib.Repr):
 
     def repr_int(self, x: int, level: int) -> str:
         return figures(x)
+
+    def repr_instance(self, x: object, level: int) -> str:
+        if isinstance(x, dict):  # its own repr would follow all that it holds, however often
+            return f"{type(x).__name__}({self.repr_dict(dict(x), level)})"
+        return super().repr_instance(x, level)
 
     def repr_ndarray(self, x: np.ndarray, level: int) -> str:
         return repr(x[(slice(0, 24),) * x.ndim])

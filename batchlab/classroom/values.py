@@ -3,8 +3,8 @@
     what came, what is right, known mistakes  ->  nothing, or four short lines
 
 Words
-    exact      a whole number is right only as itself, unless a tolerance is asked for
-    near       within the tolerance: relative 1e-5, which float32 keeps, if nothing else is said
+    exact      a whole number is right only as itself, unless a tolerance is given, even 1e-5
+    near       within the tolerance: relative 1e-5, which float32 keeps, if none is given
 """
 
 import math
@@ -29,7 +29,7 @@ def equal(
     asked: str,
     mistakes: Mapping[float, str] | None = None,
     try_this: Hints = "",
-    rel: float = REL,
+    rel: float | None = None,
     abs: float = 0.0,
     whole: bool = False,
     constant: bool = False,
@@ -57,10 +57,11 @@ def equal(
         thought = "a count is an int: `/` gives a float, `//` or int() a whole number"
         needed = "an int is needed" if constant else f"right is the int {figures(right)}"
         refuse(asked, f"the float {value}, {needed}", thought, try_this)
-    exact = type(right) is int and rel == REL and abs == 0.0
-    if value == right or (not exact and near(value, right, rel, abs)):
+    exact = type(right) is int and rel is None and abs == 0.0
+    within = REL if rel is None else rel
+    if value == right or (not exact and near(value, right, within, abs)):
         return
-    likely = _thought(value, mistakes or {}, 1e-9 if exact else max(rel, 1e-9), abs)
+    likely = _thought(value, mistakes or {}, 1e-9 if exact else max(within, 1e-9), abs)
     if not likely and exact and near(value, right, 1e-6, 0.0):
         likely = "rounding: count in whole numbers, divide last"
     if constant:
@@ -75,7 +76,7 @@ def array(
     asked: str,
     mistakes: Sequence[tuple[object, str]] = (),
     try_this: Hints = "",
-    rel: float = REL,
+    rel: float | None = None,
     abs: float = 0.0,
     dtype: str = "",
 ) -> None:
@@ -150,20 +151,20 @@ def _apart(value: Any, other: Any) -> str:
     return text if len(text) <= 60 else f"{text[:28]}...{text[-28:]}"
 
 
-def _isclose(a: np.ndarray, b: np.ndarray, rel: float, abs: float) -> np.ndarray:
-    """Where `a` is `b`; a whole `b` exactly, unless a tolerance is asked for."""
-    if b.dtype.kind in "biu" and rel == REL and abs == 0.0:
+def _isclose(a: np.ndarray, b: np.ndarray, rel: float | None, abs: float) -> np.ndarray:
+    """Where `a` is `b`; a whole `b` exactly, unless a tolerance is given."""
+    if b.dtype.kind in "biu" and rel is None and abs == 0.0:
         if a.dtype.kind == "f":  # Python compares a float and a whole number by their values
             return np.asarray(a.astype(object) == b.astype(object), dtype=bool)
         same: np.ndarray = np.equal(a, b)
         return same
     close: np.ndarray = np.isclose(
-        a.astype(float), b.astype(float), rtol=rel, atol=abs, equal_nan=True
+        a.astype(float), b.astype(float), rtol=REL if rel is None else rel, atol=abs, equal_nan=True
     )
     return close
 
 
-def _close(a: np.ndarray, b: np.ndarray, rel: float, abs: float) -> bool:
+def _close(a: np.ndarray, b: np.ndarray, rel: float | None, abs: float) -> bool:
     return a.shape == b.shape and bool(_isclose(a, b, rel, abs).all())
 
 

@@ -25,17 +25,23 @@ _tries: Counter[tuple[str, ...]] = Counter()  # failed tries in this kernel, by 
 class CheckFailed(AssertionError):
     """Shown as its message alone: a learner needs the thought, not the stack."""
 
+    kind = ""  # "blank" of a stub, "raised" where the answer raised an exception
+
     def _render_traceback_(self) -> list[str]:  # read by IPython
         return [str(self)]
 
 
-def refuse(asked: str, got: str, likely: str = "", try_this: Hints = "") -> NoReturn:
+def refuse(
+    asked: str, got: str, likely: str = "", try_this: Hints = "", *, kind: str = ""
+) -> NoReturn:
     """Stop the check cell with at most four lines; empty ones are left out."""
     sys.stdout.flush()  # what the answer printed stands above the verdict
     lines = {"asked": asked, "got": got, "likely": likely, "try": _hint(try_this)}
     text = {word: " ".join(line.split()) for word, line in lines.items()}
     said = "\n".join(f"{word:<7} {line}" for word, line in text.items() if line)
-    raise CheckFailed(said.encode("utf-8", "backslashreplace").decode())  # half a pair of UTF-16
+    failed = CheckFailed(said.encode("utf-8", "backslashreplace").decode())  # half of UTF-16
+    failed.kind = kind
+    raise failed
 
 
 def _hint(try_this: Hints) -> str:

@@ -18,6 +18,7 @@ from types import ModuleType
 import batchlab
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
+from batchlab.cli._checked import check
 
 __all__ = ["VERBS", "main", "parser"]
 
@@ -27,10 +28,21 @@ VERBS = {  # verb: its module in batchlab/cli
     "plan": "plan",
     "memory": "memory",
     "fit": "fit",
+    "same-step": "same_step",
+    "train": "train",
     "sweep": "sweep",
     "doctor": "doctor",
+    "rates": "rates",
+    "noise": "noise",
     "report": "report",
+    "serve-sim": "serve_sim",
+    "check": "check",
+    "course grade": "course_grade",
+    "course export": "course_export",
+    "course doctor": "course_doctor",
+    "course release": "course_release",
 }
+FAMILIES = {"course": "Release a course, grade a class, hand the grades on"}
 
 
 TOO_MUCH: dict[type[Exception], str] = {  # what a reader may not have foreseen of a strange file
@@ -39,7 +51,7 @@ TOO_MUCH: dict[type[Exception], str] = {  # what a reader may not have foreseen 
     OverflowError: "a number is too large to count with",
     csv.Error: "not CSV",
 }
-FILES = ("file", "data", "config", "records", "model", "tokenizer")  # words that name one
+FILES = ("file", "data", "config", "records", "model", "tokenizer", "trace")  # words that name one
 
 
 def parser() -> argparse.ArgumentParser:
@@ -52,11 +64,17 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"batchlab {batchlab.__version__}")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
+    groups = {"": verbs}
     for name, module in VERBS.items():
         verb = _verb(module)
+        family, _, own = name.rpartition(" ")
         first, _, rest = (verb.__doc__ or "").partition("\n")
-        added = verbs.add_parser(
-            name,
+        if family not in groups:
+            said = FAMILIES[family]
+            whole = verbs.add_parser(family, help=said, description=said, allow_abbrev=False)
+            groups[family] = whole.add_subparsers(dest="verb", metavar="WHAT", required=True)
+        added = groups[family].add_parser(
+            own,
             help=first.rstrip("."),
             description=f"{first}\n{rest}".strip(),
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -64,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
         )
         verb.arguments(added)
         options.offer(added, "json")
+        added.set_defaults(verb=name)
     return top
 
 
@@ -71,7 +90,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code."""
     args = parser().parse_args(words)
     try:
-        options.check(args)
+        check(args)
         answer: Answer = _verb(VERBS[args.verb]).run(args)
         _show(answer, args)
         sys.stdout.flush()

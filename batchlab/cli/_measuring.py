@@ -52,9 +52,14 @@ def prepare(args: argparse.Namespace) -> Prepared:
     if args.data is None:
         corpus = corpus.at_most(data.DEFAULT_LONGEST)
 
+    kernel = getattr(args, "attention", None)
+
     def make(precision: str, layout: str) -> Any:
-        made = model.load(args.model, dtype=options.dtypes(precision)[0])
+        dtype = options.dtypes(precision)[0]
+        made = model.load(args.model, dtype=dtype, attention=kernel or "sdpa")
         data.require_vocabulary(corpus, made)
+        if kernel:
+            return made
         return attention.prepare(made)  # one attention for all layouts: no mask is built
 
     one = make("float32", "padded")
@@ -63,7 +68,7 @@ def prepare(args: argparse.Namespace) -> Prepared:
     family = one.config.model_type
     identity = Identity(
         Model(name, parameters, family),
-        f"{name}-{family}-{parameters}",
+        f"{name}-{family}-{parameters}" + (f"-{kernel}" if kernel else ""),
         corpus.name,
         corpus.fingerprint,
     )

@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         several=["rows"],
         shown={
             "rows": " ".join(map(str, measuring.ROWS)),
-            "precision": "float32; of records, the one that they have",
+            "precision": "that of records; measured, bfloat16 where the GPU has it, else float32",
         },
     )
 
@@ -58,11 +58,11 @@ def run(args: argparse.Namespace) -> Answer:
         prepared, torn = measuring.prepare(args), ""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "doctor.jsonl"
-            points = sweep.grid(rows, precisions=[args.precision or "float32"])
+            points = sweep.grid(rows, precisions=[options.precision(args.precision, device)])
             visits = measuring.measure(prepared, points, path, documents, device=device)
-    diagnosis = doctor.diagnose(prices.merge(visits))
+    diagnosis = doctor.diagnose(visits)
     data = _as_data(diagnosis)
-    text = report.diagnosis_text(diagnosis)
+    text = report.diagnosis_text(diagnosis, records=args.records or "run.jsonl")
     if torn:
         text += f"\n\nA line of {args.records} was cut off by a kill and is left out."
     if args.verify and prepared is not None:
@@ -93,13 +93,26 @@ def _at_precision(visits: list[Cell], precision: str | None) -> list[Cell]:
 
 
 def _as_data(diagnosis: doctor.Diagnosis) -> dict[str, Any]:
+    subject, of = diagnosis.subject, dataclasses.asdict
     return {
-        "rows": diagnosis.subject.rows,
-        "layout": diagnosis.subject.layout,
+        "rows": subject.rows,
+        "layout": subject.layout,
+        "useful_tokens_per_second": doctor.useful_rate(subject),
+        "slot_waste": subject.waste,
+        "pair_waste": 1 - subject.real_pairs / subject.slot_pairs if subject.slot_pairs else 0.0,
         "speedup_over_fewest_rows": diagnosis.speedup,
         "step_seconds": diagnosis.step_seconds,
-        "parts": [dataclasses.asdict(part) for part in diagnosis.parts],
-        "causes": [{**dataclasses.asdict(c), "change": dict(c.change)} for c in diagnosis.causes],
+        "step_interval": diagnosis.step_interval and of(diagnosis.step_interval),
+        "steps": diagnosis.steps and of(diagnosis.steps),
+        "outside_seconds": subject.outside_seconds,
+        "coverage": diagnosis.coverage,
+        "bars": diagnosis.bars,
+        "sizes": diagnosis.sizes,
+        "parts": [of(part) for part in diagnosis.parts],
+        "bounds": [of(part) for part in diagnosis.bounds],
+        "causes": [{**of(cause), "change": dict(cause.change)} for cause in diagnosis.causes],
+        "possible": [of(part) for part in diagnosis.possible],
+        "experiment": diagnosis.experiment and of(diagnosis.experiment),
         "larger_is_right": diagnosis.larger_is_right,
         "fit_relative_error": diagnosis.cost.relative_error,
     }

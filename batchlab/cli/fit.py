@@ -2,7 +2,7 @@
 
 Predicts first, then tries: a right prediction costs two steps, the rows that fit and the rows
 above them. No weight moves. Fewer rows fit as well: `batchlab plan` lists the exact splits of your
-step, and `memory.fit.largest_rows(keep=...)` searches among them.
+step, and `memory.fit.largest_rows(keep=...)` searches among them. With --shard it predicts alone.
 """
 
 import argparse
@@ -11,16 +11,18 @@ from typing import Any
 from batchlab import report, units
 from batchlab.cli import _progress as progress
 from batchlab.cli import _source as source
+from batchlab.cli import _training as training
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
 
 __all__ = ["arguments", "run"]
 
+IDENTITY = ("optimizer", "lora", "quantised", "attention")  # what a journal cannot see by itself
 CPU_BUDGET = units.GIB  # nobody wants a search that fills the memory of a laptop
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Offer the model, the data, the budget and what a step keeps."""
+    """Offer the model, the data, the budget and how it is trained."""
     options.offer(
         parser,
         "model",
@@ -31,8 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "checkpointing",
         "device",
         "output",
-        precision="float32",
     )
+    options.offer_training(parser)
 
 
 def run(args: argparse.Namespace) -> Answer:
@@ -41,25 +43,62 @@ def run(args: argparse.Namespace) -> Answer:
     from batchlab.memory import fit
 
     device = options.place(args.device)
-    dtype, autocast = options.dtypes(args.precision)
+    precision = options.precision(args.precision, device)
     corpus = source.corpus_of(args)
     longest = int(corpus.lengths.max())
-    made = model.load(args.model, dtype=dtype)
+    dtype = options.dtypes(precision)[0]
+    made = model.load(args.model, dtype=dtype, attention=args.attention).train()
     data.require_vocabulary(corpus, made)
+    vocabulary = made.config.get_text_config().vocab_size
     model.set_checkpointing(made, args.checkpointing)
+    adapt = training.adapt(args)
+    made = (adapt(made) if adapt else made).to(device)
+    how = training.step_options(args, vocabulary, device, precision)
+    how["budget_bytes"] = args.budget or (CPU_BUDGET if device == "cpu" else None)
+    where = f"{args.model or 'small'} on {device}: {training.named(args, precision)}"
+    where += f"\nrows of {longest:,} slots, the longest of {len(corpus):,} documents"
     with progress.bar() as said:
         said(0, None, "predicting")
+        if args.shard:
+            return _shared(made, corpus, args, how, where)
         found = fit.largest_rows(
-            made.to(device),
+            made,
             corpus,
-            budget_bytes=args.budget or (CPU_BUDGET if device == "cpu" else None),
-            autocast=autocast,
             journal=args.output,
-            identity={"model": args.model or "small", "data": corpus.fingerprint},
+            identity={"model": args.model or "small", "data": corpus.fingerprint}
+            | {word: getattr(args, word) for word in IDENTITY},
             progress=said,
+            **how,
         )
-    where = f"{args.model or 'small'} on {device}, {args.precision}"
-    return Answer(_as_data(found, longest, device), _text(found, where, longest, len(corpus)))
+    return Answer(_as_data(found, longest, device), _text(found, where))
+
+
+def _shared(made: Any, corpus: Any, args: argparse.Namespace, how: Any, where: str) -> Answer:
+    """States in shards: what one device would hold, which this machine cannot try."""
+    from batchlab.memory import fit, trace
+
+    if not how["budget_bytes"]:
+        raise ValueError("--shard needs the --budget of one of the devices, in GiB")
+    shard = trace.Shard(int(args.shard[-1]), args.devices)
+    found = fit.predict_rows(made, corpus, shard=shard, **how)
+    shown = [found.rows, *([found.refused_rows] if found.refused_rows else [])]
+    lines = [
+        [rows, units.size(found.predicted_bytes[rows]), "yes" if rows == found.rows else "no"]
+        for rows in shown
+    ]
+    text = "\n".join(
+        [
+            where,
+            "",
+            report.table(["rows", "predicted", "fits"], lines),
+            "",
+            f"{_rows_fit(found.rows)} into {units.size(found.budget_bytes)} of each device: "
+            "predicted, not tried, since shards need their devices.",
+        ]
+    )
+    totals = [{"rows": rows, "predicted_bytes": found.predicted_bytes[rows]} for rows in shown]
+    data = {"rows": found.rows, "budget_bytes": found.budget_bytes, "predicted": totals}
+    return Answer(data, text)
 
 
 def _as_data(found: Any, longest: int, device: str) -> dict[str, Any]:
@@ -83,7 +122,7 @@ def _as_data(found: Any, longest: int, device: str) -> dict[str, Any]:
     }
 
 
-def _text(found: Any, where: str, longest: int, documents: int) -> str:
+def _text(found: Any, where: str) -> str:
     lines = [
         [one.rows, units.size(one.predicted_bytes), *_measured(one), "yes" if one.fits else "no"]
         for one in found.tries
@@ -91,14 +130,18 @@ def _text(found: Any, where: str, longest: int, documents: int) -> str:
     above = f"{found.refused_rows} do not" if found.refused_rows else "there are no more to try"
     return "\n".join(
         [
-            f"{where}: rows of {longest:,} slots, the longest of {documents:,} documents",
+            where,
             "",
             report.table(["rows", "predicted", "measured", "off by", "fits"], lines),
             "",
-            f"{found.rows} {'row fits' if found.rows == 1 else 'rows fit'} into "
-            f"{units.size(found.budget_bytes)}, {units.size(found.spare_bytes)} to spare; {above}.",
+            f"{_rows_fit(found.rows)} into {units.size(found.budget_bytes)}, "
+            f"{units.size(found.spare_bytes)} to spare; {above}.",
         ]
     )
+
+
+def _rows_fit(rows: int) -> str:
+    return f"{rows} {'row fits' if rows == 1 else 'rows fit'}"
 
 
 def _measured(one: Any) -> tuple[str, str]:

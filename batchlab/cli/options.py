@@ -1,10 +1,12 @@
 """Every option of the command line, defined once: a word means the same in each verb.
 
-    words of a verb  ->  offer  ->  a parser; parsed words  ->  check  ->  refused, or let through
+    words of a verb  ->  offer  ->  a parser
 
-A verb offers at most eight words, `--json` and `--help` aside; what is rarer is in the library.
+A verb offers at most eight words of its own, `--json` and `--help` aside; what is rarer is in the
+library. Verbs about a step of training also offer `TRAINING`, one list for all of them: it reads
+like the config that people have, so its words have a group of their own in the help.
 Words are checked before anything heavy is loaded: numbers and choices by the parser (exit code 2),
-files and folders by `check` (exit code 1, one line).
+files, folders and words that need each other by `cli._checked` (exit code 1, one line).
 """
 
 import argparse
@@ -14,13 +16,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from batchlab import packing, records, units
+from batchlab import packing, roofline, units
 
-__all__ = ["LAYOUTS", "PRECISIONS", "WORDS", "Word", "check", "dtypes", "offer", "place"]
+__all__ = [
+    "BILL",
+    "HOW_IT_IS_TRAINED",
+    "LAYOUTS",
+    "PRECISIONS",
+    "TRAINING",
+    "WORDS",
+    "Word",
+    "dtypes",
+    "offer",
+    "offer_bill",
+    "offer_training",
+    "place",
+    "precision",
+]
 
 PRECISIONS = ("float32", "bfloat16", "autocast-bfloat16", "autocast-float16")
+OPTIMIZERS = ("adamw", "adam", "adamw8bit", "adafactor", "sgd", "lion", "muon")
+QUANTISED = ("nf4", "nf4-double")
+ATTENTIONS = ("sdpa", "eager")
+LOSSES = ("full", "chunked")
+SHARDS = ("zero1", "zero2", "zero3")
 LAYOUTS = ("padded", "bucketed", "packed")
 DEVICES = ("cpu", "cuda")
+FORMS = ("ddp", "fsdp", "plain")
+ISOLATIONS = ("L3", "L2", "L0")
+SYSTEMS = ("canvas", "moodle", "csv", "nbgrader", "gradescope", "feedback")
 FIGURES = (".png", ".svg", ".pdf")
 RUNS = Path("runs")  # the one folder that is made unasked: the sweep's records go there by default
 
@@ -37,6 +61,16 @@ def whole(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+def card(text: str) -> roofline.Device:
+    """The device of a data sheet whose name begins like this; h100 is H100 SXM."""
+    found = [one for name, one in roofline.DEVICES.items()
+             if name.lower().startswith(text.lower())]  # fmt: skip
+    if len(found) != 1:
+        there = ", ".join(roofline.DEVICES)
+        raise argparse.ArgumentTypeError(f"one of {there} is needed, got {text}")
+    return found[0]
+
+
 def gibibytes(text: str) -> int:
     """Bytes from a word that holds GiB."""
     try:
@@ -46,6 +80,17 @@ def gibibytes(text: str) -> int:
     if not math.isfinite(number) or number <= 0:
         raise argparse.ArgumentTypeError(f"GiB of tensors, above 0, are needed, got {text}")
     return round(number * units.GIB)
+
+
+def above_zero(text: str) -> float:
+    """A finite number above 0 from a word."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or number <= 0:
+        raise argparse.ArgumentTypeError(f"a number above 0 is needed, got {text}")
+    return number
 
 
 @dataclass(frozen=True)
@@ -71,22 +116,76 @@ WORDS: Mapping[str, Word] = {
     "accumulation": Word("micro-batches of a step", "N", kind=whole),
     "data_parallel": Word("replicas that share a step", "N", kind=whole),
     "slots": Word("slots of a step, for accumulation", "N", "what the factors give", whole),
-    "devices": Word("devices of the config", "N", "as the config says", whole),
+    "devices": Word("devices of the run", "N", "as the config says", whole),
     "tool": Word("whose config it is, where its keys do not tell", "NAME", "as its keys say"),
     "window": Word("batches that are sorted together", "N", kind=whole),
     "method": Word("how rows are filled", "M", choices=packing.METHODS),
     "too_long": Word("a document longer than a row", "HOW", choices=packing.TOO_LONG),
     "layout": Word("how documents become micro-batches", "L", choices=LAYOUTS),
-    "precision": Word("what a step computes in", "P", choices=PRECISIONS),
+    "precision": Word("what a step computes in", "P", "bfloat16 where the GPU has it, else float32",
+                      choices=PRECISIONS),
     "checkpointing": Word("recompute activations in the backward pass", flag=True),
+    "optimizer": Word("what updates the weights", "NAME", choices=OPTIMIZERS),
+    "lora": Word("rank of adapters on all linear layers", "RANK", "all weights are trained", whole),
+    "quantised": Word("4-bit weights under the adapters", "Q", "as --precision", choices=QUANTISED),
+    "attention": Word("what computes attention", "A", choices=ATTENTIONS),
+    "loss": Word("logits of a micro-batch at once, or of 1,024 slots", "HOW", choices=LOSSES),
+    "offload": Word("activations wait on the host for the backward pass", flag=True),
+    "shard": Word("what --devices share: ZeRO, FSDP", "Z", "nothing", choices=SHARDS),
     "budget": Word("GiB of tensors", "GIB", "what is free on a GPU, 1 on a CPU", gibibytes),
     "device": Word("where a step runs", "D", "cuda where there is one", choices=DEVICES),
+    "tokens": Word("tokens of the whole run; 1e12 is a word", "N", "no bill", above_zero),
+    "price": Word("of a device and hour, in any currency", "P", "not known", above_zero),
+    "utilisation": Word("MFU, from least to most", "MFU", kind=above_zero),
+    "card": Word("device of a data sheet", "NAME", kind=card),
+    "trace": Word("requests: .csv or .jsonl with arrival, prompt, output", "FILE",
+                  "the embedded documents", Path),
+    "requests": Word("requests that arrive", "N", kind=whole),
+    "arrivals": Word("requests per second", "R", kind=above_zero),
+    "from_batch": Word("sequences of a step before the change", "N", kind=whole),
+    "to_batch": Word("sequences of a step after it", "N", kind=whole),
+    "rate": Word("learning rate", "RATE", kind=above_zero),
+    "betas": Word("Adam's two betas", "BETA", kind=above_zero),
+    "warmup": Word("warm-up, in steps before the change", "N", kind=whole),
+    "noise_scale": Word("noise scale in sequences", "N", "not known", above_zero),
+    "steps": Word("optimizer steps", "N", kind=whole),
+    "nproc": Word("processes of this machine, each with a GPU where there are GPUs", "N",
+                  kind=whole),
+    "form": Word("how processes share the model", "F", choices=FORMS),
     "verify": Word("apply the change and measure it", flag=True),
     "output": Word("file of records; a run that was stopped goes on from it", "FILE",
                    "nothing is kept", Path),
+    "course": Word("folder of the course: solutions, course.toml", "FOLDER", ".", Path),
+    "lesson": Word("this lesson only", "NAME", "as the notebooks say"),
+    "student": Word("this student only, by the id of the table", "ID", "all"),
+    "workers": Word("submissions graded side by side", "N", "the cores, 8 at most", whole),
+    "again": Word("grade anew what has a grade; both are kept", flag=True),
+    "isolation": Word("least isolation of strangers' code", "L", "that of course.toml, else L2",
+                      choices=ISOLATIONS),
+    "public_seed": Word("grade with the seed that anyone can read", flag=True),
+    "to": Word("what takes the grades", "SYSTEM", choices=SYSTEMS),
+    "template": Word("the table of the LMS, as it was downloaded", "FILE", "none", Path),
+    "write": Word("write it here", "PATH", "only said, nothing is written", Path),
+    "seeds": Word("seeds that each check is tried on", "N", kind=whole),
     "figure": Word(f"draw it: {', '.join(FIGURES)}", "FILE", "nothing is drawn", Path),
     "json": Word("print JSON instead of tables", flag=True),
 }  # fmt: skip
+
+
+WHAT_IT_TAKES = "what the whole run takes, with --tokens and --devices"
+HOW_IT_IS_TRAINED = "how it is trained"
+TRAINING = (
+    "accumulation",
+    "optimizer",
+    "lora",
+    "quantised",
+    "attention",
+    "loss",
+    "offload",
+    "shard",
+    "devices",
+)
+BILL = ("tokens", "model", "card", "price", "utilisation")
 
 
 class Offers(Protocol):
@@ -130,15 +229,22 @@ def offer(
         )
 
 
-def check(args: argparse.Namespace) -> None:
-    """Refuse files that are not there and places that cannot be written, before any work."""
-    for word in ("data", "model", "tokenizer"):
-        if name := getattr(args, word, None):
-            _require_there(name, any_suffix=word == "data")
-    if path := getattr(args, "figure", None):
-        _require_drawable(path, folder_too=args.verb == "report")
-    if path := getattr(args, "output", None):
-        _require_writable(path)
+def offer_training(parser: argparse.ArgumentParser) -> None:
+    """Add the words that say how a step is trained, as a group of the help."""
+    group = parser.add_argument_group(HOW_IT_IS_TRAINED)
+    defaults: dict[str, Any] = {"accumulation": 1, "optimizer": "adamw"}
+    defaults |= {"attention": "sdpa", "loss": "full"}
+    offer(group, *TRAINING, shown={"devices": "1"}, **defaults)
+
+
+def offer_bill(parser: argparse.ArgumentParser) -> None:
+    """Add the words that say what a whole run takes, as a group of the help."""
+    offer(
+        parser.add_argument_group(WHAT_IT_TAKES),
+        *BILL,
+        several=["utilisation"],
+        shown={"model": "Llama 3 8B", "utilisation": "0.38 0.56", "card": "h100"},
+    )
 
 
 def place(device: str | None) -> str:
@@ -151,6 +257,19 @@ def place(device: str | None) -> str:
     return device or ("cuda" if there else "cpu")
 
 
+def precision(asked: str | None, device: str) -> str:
+    """The precision that was asked for; without a word, bfloat16 where the GPU computes in it.
+
+    Before compute capability 8.0 (a T4) bfloat16 is emulated: there it is float32, as on a CPU, and
+    for a GPU that is not here.
+    """
+    import torch
+
+    if asked or device != "cuda" or not torch.cuda.is_available():
+        return asked or "float32"
+    return "bfloat16" if torch.cuda.get_device_capability() >= (8, 0) else "float32"
+
+
 def dtypes(precision: str) -> tuple[Any, Any]:
     """The dtype of the weights, and that of autocast or None."""
     import torch
@@ -159,52 +278,3 @@ def dtypes(precision: str) -> tuple[Any, Any]:
     if kind:
         return torch.float32, getattr(torch, name)
     return getattr(torch, name), None
-
-
-def _require_there(name: str, *, any_suffix: bool) -> None:
-    """A hub name is not looked up; what looks like a path must be one."""
-    path = Path(name)
-    like_a_path = path.is_absolute() or name.startswith(".") or path.suffix == ".json"
-    if (like_a_path or (any_suffix and path.suffix)) and not path.exists():
-        raise ValueError(f"{name}: no such file or folder")
-
-
-def _require_drawable(path: Path, *, folder_too: bool) -> None:
-    if folder_too and (path.is_dir() or not path.suffix):
-        _require_folder(path)
-        return
-    if path.suffix.lower() not in FIGURES:
-        raise ValueError(f"{path}: figures are written as {', '.join(FIGURES)}")
-    _require_folder(path)
-    _try_to_write(path)
-
-
-def _require_writable(path: Path) -> None:
-    """The very file is opened, since only the system knows; nothing of the trial is left behind."""
-    if path.is_dir():
-        raise ValueError(f"{path}: this is a folder; records go to a file")
-    if path.exists():
-        records.read(path)  # refuses what holds no records, and adds nothing to it
-    made = path.parent == RUNS and not RUNS.exists()
-    if made:
-        RUNS.mkdir()
-    else:
-        _require_folder(path)
-    try:
-        _try_to_write(path)
-    finally:
-        if made:
-            RUNS.rmdir()
-
-
-def _require_folder(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise ValueError(f"{path}: there is no folder {path.parent}: make it first")
-
-
-def _try_to_write(path: Path) -> None:
-    new = not path.exists()
-    with path.open("ab"):
-        pass
-    if new:
-        path.unlink()

@@ -14,6 +14,7 @@ from batchlab import packing, padding, plan, report, units
 from batchlab.cli import _source as source
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
+from batchlab.cli._bill import billed, text_of
 
 MOST_ROWS = 64
 DEFAULTS = {"rows": 8, "accumulation": 4, "data_parallel": 1, "length": 2048}
@@ -32,6 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     options.offer(parser, "tool", "devices", "rows", "data_parallel", "length", "data", shown=shown)
     either = parser.add_mutually_exclusive_group()
     options.offer(either, "accumulation", "slots", shown=shown)
+    options.offer_bill(parser)
 
 
 def run(args: argparse.Namespace) -> Answer:
@@ -52,6 +54,7 @@ def run(args: argparse.Namespace) -> Answer:
         "splits": [{"rows": way.rows, "accumulation": way.accumulation} for way in ways],
         "data": name,
         "fill": _fill(tokens, step),
+        "bill": billed(args, step),
     }
     return Answer(found, _text(found))
 
@@ -67,8 +70,11 @@ def _step(args: argparse.Namespace) -> tuple[plan.Plan, str | None]:
         added = {"devices": args.devices, "length": args.length, "tool": args.tool}
         found = plan.from_config(*paths, **added)
         return found.plan, found.describe()
-    if args.devices is not None:
-        raise ValueError(f"--devices {args.devices} goes with a config; replicas: --data-parallel")
+    if args.devices is not None and args.tokens is None:
+        raise ValueError(
+            f"--devices {args.devices} goes with a config or with --tokens; replicas: "
+            "--data-parallel"
+        )
     if args.tool is not None:
         raise ValueError(f"--tool {args.tool} goes with a config")
     chosen = {name: getattr(args, name) or default for name, default in DEFAULTS.items()}
@@ -141,5 +147,6 @@ def _text(found: dict[str, Any]) -> str:
             report.table(["rows", "accumulation", "slots at once", ""], ways),
             "",
             "Every split takes the same step; it differs in memory and in time.",
+            *(["", text_of(found["bill"])] if found["bill"] else []),
         ]
     )

@@ -38,8 +38,9 @@ def run(args: argparse.Namespace) -> Answer:
     source, cells, read, torn = _read(args.records)
     peaks = [one for one in read if one.get("kind") == "peak"]
     kinds = {str(one.get("kind", "cell")) for one in read}
-    others = sorted(kinds - {"cell", "peak"})
-    if not cells and not peaks:
+    others = sorted(kinds - {"cell", "peak", "gpu"})
+    stages = report.stages(read)
+    if not cells and not peaks and not stages:
         raise ValueError(f"{source}: no records of cells or peaks, only {', '.join(others)}")
     summary = throughput.summarize(cells) if cells else None
     _require_peaks(peaks, cells)
@@ -49,8 +50,12 @@ def run(args: argparse.Namespace) -> Answer:
         more, data = _of_cells(summary, data)
         text += more
     if peaks:
-        text.append(f"Peaks of memory:\n\n{report.peak_table(peaks)}")
+        where = records.machine(peaks[0].get("environment") or {})
+        text.append(f"Peaks of memory, on {where}:\n\n{report.peak_table(peaks)}")
         data["peaks"] = peaks
+    if stages:
+        text += [report.stage_text(lines) for lines in stages.values()]
+        data["stages"] = stages
     text += [f"A line of {name} was cut off by a kill and is left out." for name in torn]
     text += [f"Left out: records of kind {kind}." for kind in others]
     if args.figure:
@@ -86,7 +91,8 @@ def _measured() -> list[Cell]:
     prepared = measuring.prepare(argparse.Namespace(model=None, data=None, field=None))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.jsonl"
-        points = sweep.grid(ROWS, LAYOUTS)
+        precision = options.precision(None, options.place(None))
+        points = sweep.grid(ROWS, LAYOUTS, precisions=[precision])
         return measuring.measure(prepared, points, path, DOCUMENTS, rounds=3)
 
 
@@ -156,11 +162,7 @@ def _heading(summary: throughput.Throughput) -> str:
     model, data = cell.identity.model, cell.identity.data
     size = f" ({units.count(model.parameters)} parameters)" if model.parameters else ""
     name = "unknown model" if model.name == "unknown" else model.name
-    date = str(cell.environment.get("date", ""))[:10]
-    return (
-        f"{name}{size} on {data or 'unknown data'}; "
-        f"{cell.device or 'unknown device'}{', ' * bool(date)}{date}"
-    )
+    return f"{name}{size} on {data or 'unknown data'}; {records.machine(cell.environment)}"
 
 
 def _line_data(summary: throughput.Throughput, line: throughput.Line) -> dict[str, Any]:

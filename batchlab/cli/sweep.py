@@ -28,9 +28,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         several=["rows", "layout", "precision"],
         rows=measuring.ROWS,
         layout=["padded", "packed"],
-        precision=["float32"],
         output=options.RUNS / "sweep.jsonl",
     )
+    group = parser.add_argument_group(options.HOW_IT_IS_TRAINED)
+    options.offer(group, "attention", shown={"attention": "that of batchlab.attention"})
 
 
 def run(args: argparse.Namespace) -> Answer:
@@ -38,7 +39,8 @@ def run(args: argparse.Namespace) -> Answer:
     from batchlab import sweep
 
     device, documents = options.place(args.device), measuring.documents_per_step(args.rows)
-    points = sweep.grid(args.rows, args.layout, precisions=args.precision)
+    precisions = args.precision or [options.precision(None, device)]
+    points = sweep.grid(args.rows, args.layout, precisions=precisions)
     prepared = measuring.prepare(args)
     visits = measuring.measure(prepared, points, args.output, documents, device=device)
     table = throughput.summarize(visits)

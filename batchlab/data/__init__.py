@@ -3,6 +3,7 @@
 nothing, a path, a datasets object or a hub name  ->  Corpus
 """
 
+from batchlab.data._blocks import blocks
 from batchlab.data._corpus import DEFAULT_LONGEST
 from batchlab.data._load import (
     Corpus,
@@ -12,12 +13,15 @@ from batchlab.data._load import (
     rows_of,
     tokenizer_from,
 )
+from batchlab.data._shards import packed
 
 __all__ = [
     "DEFAULT_LONGEST",
     "Corpus",
+    "blocks",
     "embedded",
     "load",
+    "packed",
     "require_vocabulary",
     "rows_of",
     "tokenizer_from",

@@ -9,7 +9,7 @@ Words
     conversation     `messages`, each with a role and its content, through a chat template
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -49,8 +49,24 @@ def names_of(field: str | Sequence[str] | None) -> tuple[str, ...]:
     return (field,) if isinstance(field, str) else tuple(field or ())
 
 
+# Where no field was asked for, the first of these that a row has is the document, else its text.
+BEFORE_TEXT = (("input_ids",), ("messages",), ("prompt", "completion"))
+
+
 def kind_of(row: Row, fields: Fields, encoder: Encoder) -> Kind:
     """Recognise what a document is by the first row of its data set."""
+    found = _kind_of(row, fields, encoder)
+    rank = _rank(lambda name: name in row)
+    return found if fields.prompt or fields.text or not rank else Alike(found, rank)
+
+
+def _rank(has: Callable[[str], bool]) -> int:
+    """Which of them a row has first; behind all of them stands its text."""
+    ranks = (at for at, names in enumerate(BEFORE_TEXT) if all(map(has, names)))
+    return next(ranks, len(BEFORE_TEXT))
+
+
+def _kind_of(row: Row, fields: Fields, encoder: Encoder) -> Kind:
     if fields.prompt:
         return Pairs(fields.prompt, fields.answer, encoder)
     known = [name for name in ("input_ids", "messages") if name in row]
@@ -67,6 +83,24 @@ def kind_of(row: Row, fields: Fields, encoder: Encoder) -> Kind:
         ours = "a list of token ids" if names[0] == "input_ids" else "a text or token ids"
         raise ValueError(f"field {names[0]!r} must be {ours}, got {reading.shown(first)}")
     return TokenIds(names[0])
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Refuses a row with a field that comes before the one which is read: it would be lost."""
+
+    kind: Kind
+    rank: int
+
+    def pick(self, row: Row) -> Any:
+        rank = _rank(lambda name: row.get(name) is not None)
+        if rank < self.rank:
+            names = " and ".join(BEFORE_TEXT[rank])
+            raise ValueError(f"it has {names}, the documents before it have not: say which field")
+        return self.kind.pick(row)
+
+    def made(self, items: list[Any]) -> Made:
+        return self.kind.made(items)
 
 
 @dataclass(frozen=True)

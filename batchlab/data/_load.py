@@ -59,41 +59,68 @@ def load(
     if source is None:
         corpus = embedded()
         return corpus if limit is None else corpus[:limit]
-    if (prompt_field is None) != (answer_field is None):
-        raise ValueError("prompt_field and answer_field go together: give both or neither")
-    if field is not None and prompt_field is not None:
-        raise ValueError("give field, or prompt_field and answer_field: not both")
-    fields = Fields(names_of(field), names_of(prompt_field), names_of(answer_field), answers_only)
+    fields = fields_of(field, prompt_field, answer_field, answers_only)
     name, rows = rows_of(source, split=split, document=document)
     encoder = Encoder(tokenizer)
     columns = _read(itertools.islice(rows, limit), fields, encoder, name)
     return columns.corpus(name, vocabulary=encoder.vocabulary, tokenizer=encoder.used)
 
 
+def fields_of(
+    field: str | Sequence[str] | None,
+    prompt_field: str | Sequence[str] | None,
+    answer_field: str | Sequence[str] | None,
+    answers_only: bool,
+) -> Fields:
+    """The fields that were asked for; contradictions are refused."""
+    if (prompt_field is None) != (answer_field is None):
+        raise ValueError("prompt_field and answer_field go together: give both or neither")
+    if field is not None and prompt_field is not None:
+        raise ValueError("give field, or prompt_field and answer_field: not both")
+    return Fields(names_of(field), names_of(prompt_field), names_of(answer_field), answers_only)
+
+
 def _read(rows: Rows, fields: Fields, encoder: Encoder, name: str) -> Columns:
     """All rows as token ids, a chunk at a time."""
-    columns, kind = Columns(), None
+    columns, read = Columns(), 0
     with _progress(name) as advance:
-        for first in rows:
-            places, items = [], []
-            for place, row in itertools.chain([first], itertools.islice(rows, CHUNK - 1)):
-                try:
-                    kind = kind or kind_of(row, fields, encoder)
-                    items.append(kind.pick(row))
-                except ValueError as error:
-                    raise ValueError(f"{where(place)}: {error}") from None
-                places.append(place)  # and not the row: its lists are packed by now
-            assert kind is not None
-            try:
-                columns.add(*kind.made(items))
-            except BadDocument as error:
-                raise ValueError(f"{where(places[error.number])}: {error}") from None
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
-            advance(len(items))
-    if kind is None:
+        for _ in filled(rows, fields, encoder, name, into=lambda: columns):
+            advance(len(columns.prompts) - read)
+            read = len(columns.prompts)
+    if not read:
         raise ValueError(f"{name}: no documents in it")
     return columns
+
+
+def filled(
+    rows: Rows,
+    fields: Fields,
+    encoder: Encoder,
+    name: str,
+    *,
+    into: Callable[[], Columns],
+    size: int = CHUNK,
+) -> Iterator[Columns]:
+    """Columns, `size` documents further each time: always the same ones, or new ones."""
+    kind = None
+    for first in rows:
+        places, items = [], []
+        for place, row in itertools.chain([first], itertools.islice(rows, size - 1)):
+            try:
+                kind = kind or kind_of(row, fields, encoder)
+                items.append(kind.pick(row))
+            except ValueError as error:
+                raise ValueError(f"{where(place)}: {error}") from None
+            places.append(place)  # and not the row: its lists are packed by now
+        assert kind is not None
+        columns = into()
+        try:
+            columns.add(*kind.made(items))
+        except BadDocument as error:
+            raise ValueError(f"{where(places[error.number])}: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+        yield columns
 
 
 def rows_of(

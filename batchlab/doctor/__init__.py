@@ -7,6 +7,11 @@ Doors inside
     doctor.throughput  useful tokens per second, the knee, cells predicted by other cells
 """
 
-from batchlab.doctor._diagnosis import ADVICE, CAUSES, Cause, Diagnosis, Part, diagnose, useful_rate
+from batchlab.doctor._causes import ADVICE, BARS, CAUSES, Cause
+from batchlab.doctor._diagnosis import Diagnosis, Steps, diagnose, useful_rate
+from batchlab.doctor._experiment import Experiment
+from batchlab.doctor._interval import COVERAGE, Interval
+from batchlab.doctor._parts import Part
 
-__all__ = ["ADVICE", "CAUSES", "Cause", "Diagnosis", "Part", "diagnose", "useful_rate"]
+__all__ = ["ADVICE", "BARS", "CAUSES", "COVERAGE", "Cause", "Diagnosis", "Experiment", "Interval",
+           "Part", "Steps", "diagnose", "useful_rate"]  # fmt: skip

@@ -7,71 +7,41 @@ the fit over all cells. The parts add up to the measured time; what they do not 
 as a part of its own and is never hidden. For a prediction the priced parts share that rest: where
 this cell ran slower than its prices, so does whatever a change removes from it.
 
+One setting is enough. What it cannot tell apart stands as one line, with bounds on what is inside
+and the cheapest experiment that would tell.
+
 Words
     subject   the cell under diagnosis: by default the one with the most rows
     baseline  the cell with the fewest rows of the same layout
-    part      seconds of one step that have one reason
-    cause     a part (or a regime) large enough to answer "why is it not faster"
-    gain      what the run would be faster without the part: time / (time - part) - 1
+    stalled   a step that took twice what a step of its size usually takes
 """
 
-from collections.abc import Iterable, Mapping
+import statistics
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from batchlab.doctor import prices
-from batchlab.doctor.prices import StepCost
-from batchlab.records import LAYOUTS, Cell, Json, require_same
+from batchlab.doctor import _causes, _experiment, _interval, _parts, prices
+from batchlab.doctor._causes import BARS, Cause
+from batchlab.doctor._experiment import Experiment
+from batchlab.doctor._interval import COVERAGE, Interval
+from batchlab.doctor._parts import Part, Split
+from batchlab.doctor.prices import PROBE, StepCost
+from batchlab.records import LAYOUTS, Cell, require_same
 
-__all__ = ["ADVICE", "CAUSES", "Cause", "Diagnosis", "Part", "diagnose", "useful_rate"]
+__all__ = ["Diagnosis", "Steps", "diagnose", "layout_order", "useful_rate"]
 
-LEAST_SHARE = 0.05  # a smaller part of the step is not worth a change
-SATURATED_FIXED = 0.10  # b_90: nine tenths of the step is work that grows with rows
-SATURATED_USEFUL = 0.75
-PRICE_ERROR = 0.25
-
-# The parts that a record holds in seconds, by the cause that they are a sign of.
-MEASURED = {
-    "optimizer": "optimizer",
-    "input": "waiting for input",
-    "host": "host stalls",
-    "communication": "communication",
-}
-
-CAUSES = {
-    "padding": "padding: the rectangle is stretched to the longest row",
-    "recomputation": "recomputation: activations are computed twice to save memory",
-    "saturation": "saturation: the device is busy with real tokens already",
-    "memory": "memory pressure: the allocator retries near the limit",
-    "input": "input: the device waits for its next micro-batch",
-    "host": "host: Python, synchronisation or garbage collection stalls the device",
-    "launch": "launch-bound: a fixed cost per micro-batch that more rows would share",
-    "optimizer": "optimizer: the update is a large part of a small step",
-    "communication": "communication that no computation hides",
-}
+STALLED = 2.0  # times the usual time of a step of its size
 
 
 @dataclass(frozen=True)
-class Part:
-    """Seconds of one step with one reason."""
+class Steps:
+    """How the steps of the subject differ."""
 
-    name: str
-    seconds: float  # per optimizer step
-    cause: str  # key of CAUSES, "useful" or "unexplained"
-    source: str  # "measured", "fitted" or "modelled"
-
-    def share_of(self, total_seconds: float) -> float:
-        return self.seconds / total_seconds
-
-
-@dataclass(frozen=True)
-class Cause:
-    """A reason that holds for this run, with what to change and what that is worth."""
-
-    name: str
-    seconds: float  # of one step, that the change removes
-    gain: float  # predicted: useful tokens per second grow by this fraction
-    advice: str
-    change: Mapping[str, Json]  # settings of the cell that the change sets; empty: by hand
+    number: int
+    shortest_seconds: float
+    longest_seconds: float
+    stalled: tuple[int, ...]  # their numbers, from 0
+    stalled_seconds: float  # beyond what steps of their size usually take
 
 
 @dataclass(frozen=True)
@@ -80,10 +50,19 @@ class Diagnosis:
 
     subject: Cell
     baseline: Cell
-    parts: tuple[Part, ...]
-    baseline_parts: tuple[Part, ...]
-    causes: tuple[Cause, ...]  # largest gain first
+    parts: tuple[Part, ...]  # lines that can be told apart: they add up to the step
+    bounds: tuple[Part, ...]  # what a line of several reasons hides
+    causes: tuple[Cause, ...]  # their intervals clear the bar; largest gain first
+    possible: tuple[Part, ...]  # these may clear it: only an experiment can tell
+    experiment: Experiment | None  # the cheapest one that would
     cost: StepCost
+    sizes: int  # of micro-batches, behind the prices
+    split: Split  # every part by itself, and at the prices of other luck
+    step_interval: Interval | None  # of the seconds of a step
+    steps: Steps | None  # None: the record holds no times of single steps
+
+    bars = BARS  # by cause: the share of the step that the low end of its interval must reach
+    coverage = COVERAGE  # how often an interval holds the truth
 
     @property
     def step_seconds(self) -> float:
@@ -93,6 +72,10 @@ class Diagnosis:
     def speedup(self) -> float:
         """Useful tokens per second of the subject, relative to the baseline."""
         return useful_rate(self.subject) / useful_rate(self.baseline)
+
+    def of_cause(self, cause: str) -> Part:
+        """All that one cause takes of a step, as one part with its interval."""
+        return self.split.of_cause(cause)
 
     @property
     def unexplained_seconds(self) -> float:
@@ -109,53 +92,62 @@ def useful_rate(cell: Cell) -> float:
     return cell.real_tokens / cell.seconds
 
 
-def diagnose(cells: Iterable[Cell], *, rows: int | None = None) -> Diagnosis:
-    """Say where the time of the cell with the most rows (or `rows`) went.
+def diagnose(
+    visits: Iterable[Cell], *, rows: int | None = None, most_fixed: float | None = None
+) -> Diagnosis:
+    """Say where the time of the cell with the most rows (or `rows`) went, and how sure that is.
 
-    Cells that ran out of memory stay out of the fit. Records of different models or data are
-    refused, and so are fewer than three sizes.
+    Give the visits as they were recorded; those of one setting are added. Cells that ran out of
+    memory stay out of the fit, those of a probe serve the prices only. `most_fixed` bounds the
+    fixed cost of a micro-batch, in seconds, where it is known. Records of different models or
+    data are refused.
     """
-    cells = list(cells)
-    _require_one_run(cells)
-    done = [cell for cell in cells if cell.finished]
-    if not done:
-        raise ValueError(f"none of the {len(cells)} cells finished: nothing to diagnose")
-    cost = prices.fit(done)
-    subject = _subject(done, rows)
-    alike = [cell for cell in done if cell.layout == subject.layout]
+    every = list(visits)
+    _require_one_run(every)
+    done = [cell for cell in every if cell.finished]
+    own = [cell for cell in done if cell.source != PROBE]
+    if not own:
+        raise ValueError(f"none of the {len(every)} cells finished: nothing to diagnose")
+    merged = prices.merge(own)
+    subject = _subject(merged, rows)
+    alike = [cell for cell in merged if cell.layout == subject.layout]
     baseline = min(alike, key=lambda cell: (cell.rows, cell.checkpointing))
-    parts = parts_of(subject, cost)
+    found = prices.draw(done, most_fixed=most_fixed)
+    its_visits = [cell for cell in own if cell.setting == subject.setting]
+    parts = _parts.split(its_visits, subject, found)
+    possible = _causes.possible(subject, parts)
+    probed = any(cell.source == PROBE for cell in done)
     return Diagnosis(
-        subject, baseline, parts, parts_of(baseline, cost), _causes(subject, parts, cost), cost
+        subject,
+        baseline,
+        parts.lines,
+        parts.bounds,
+        _causes.certain(subject, parts),
+        possible,
+        _experiment.cheapest(subject, [part.cause for part in possible], probed=probed),
+        found.cost,
+        found.sizes,
+        parts,
+        _interval.of_mean(its_visits),
+        _steps(subject),
     )
 
 
-def parts_of(cell: Cell, cost: StepCost) -> tuple[Part, ...]:
-    """The seconds of one step of `cell`; they add up to its measured time."""
-    steps = cell.steps
-    real, slots = cell.real_tokens / steps, cell.slots / steps
-    real_pairs, pairs = cell.real_pairs / steps, cell.slot_pairs / steps
-    once = cost.slot_seconds * slots + cost.pair_seconds * pairs
-    recompute, source = _recompute_seconds(cell, once, cost)
-    parts = [
-        Part("useful: real tokens", cost.slot_seconds * real, "useful", "fitted"),
-        Part("useful: attention", cost.pair_seconds * real_pairs, "useful", "fitted"),
-        Part("padding: slots", cost.slot_seconds * (slots - real), "padding", "fitted"),
-        Part("padding: attention", cost.pair_seconds * (pairs - real_pairs), "padding", "fitted"),
-        Part("recomputation", recompute, "recomputation", source),
-        Part("fixed cost", cost.fixed_seconds * cell.micro_batches / steps, "launch", "fitted"),
-    ]
-    seconds = dict(cell.parts.items())
-    for cause, name in MEASURED.items():
-        parts.append(Part(name, seconds[cause] / steps, cause, "measured"))
-    rest = cell.seconds / steps - sum(part.seconds for part in parts)
-    return (*parts, Part("unexplained", rest, "unexplained", "the rest"))
-
-
-def _recompute_seconds(cell: Cell, once: float, cost: StepCost) -> tuple[float, str]:
-    if not cell.checkpointing:
-        return 0.0, "measured"
-    return once * cost.recompute_share, "fitted" if cost.recompute_is_fitted else "modelled"
+def _steps(cell: Cell) -> Steps | None:
+    """How the steps differ, and those that took twice what their slots and pairs ask for."""
+    if cell.step_seconds is None:
+        return None
+    usual = statistics.median(cell.step_seconds)
+    sizes = [each for each in (cell.step_slots, cell.step_slot_pairs) if each and any(each)]
+    middle = [max(statistics.median(each), 1) for each in sizes]
+    beyond = {}
+    for step, seconds in enumerate(cell.step_seconds):
+        larger = max((n[step] / m for n, m in zip(sizes, middle, strict=True)), default=1.0)
+        asked = usual * max(1.0, larger)
+        if seconds > STALLED * asked:
+            beyond[step] = seconds - asked
+    shortest, longest = min(cell.step_seconds), max(cell.step_seconds)
+    return Steps(cell.steps, shortest, longest, tuple(beyond), sum(beyond.values()))
 
 
 def _require_one_run(cells: list[Cell]) -> None:
@@ -181,78 +173,3 @@ def layout_order(layout: str) -> int:
 def _no_such_rows(done: list[Cell], rows: int) -> list[Cell]:
     there = ", ".join(str(n) for n in sorted({cell.rows for cell in done}))
     raise ValueError(f"no finished cell has rows = {rows}; there are {there}")
-
-
-def _causes(subject: Cell, parts: tuple[Part, ...], cost: StepCost) -> tuple[Cause, ...]:
-    total = subject.seconds / subject.steps
-    stretch = _stretch(parts)
-    lost: dict[str, float] = {}
-    removed: dict[str, float] = {}
-    for part in parts:
-        if part.cause not in ("useful", "unexplained"):
-            lost[part.cause] = lost.get(part.cause, 0.0) + part.seconds
-            slower = stretch if part.source in PRICED else 1.0
-            removed[part.cause] = removed.get(part.cause, 0.0) + part.seconds * slower
-    noise = max(LEAST_SHARE, 2 * cost.relative_error)
-    least = {cause: noise if cause in FITTED else LEAST_SHARE for cause in lost}
-    least["launch"] = max(SATURATED_FIXED, noise)
-    found = [
-        _lost_time(cause, removed[cause], total, subject)
-        for cause, seconds in lost.items()
-        if seconds / total >= least[cause]
-    ]
-    if (subject.allocator_retries or 0) > 0:  # what they cost, no record shows
-        found.append(_lost_time("memory", 0.0, total, subject))
-    useful = sum(part.seconds for part in parts if part.cause == "useful")
-    if useful / total >= SATURATED_USEFUL and lost["launch"] / total < SATURATED_FIXED:
-        found.append(Cause("saturation", 0.0, 0.0, _saturation(lost["launch"] / total), {}))
-    return tuple(sorted(found, key=lambda cause: -cause.gain))
-
-
-FITTED = ("padding", "recomputation", "launch")  # priced by the fit: its error counts
-PRICED = ("fitted", "modelled")  # how such a part is known
-
-
-def _stretch(parts: tuple[Part, ...]) -> float:
-    """Seconds that the priced parts took together, the rest included, over their price.
-
-    Prices are good to about a quarter: a larger rest has a reason of its own, which stays.
-    """
-    priced = sum(part.seconds for part in parts if part.source in PRICED)
-    rest = sum(part.seconds for part in parts if part.cause == "unexplained")
-    most = PRICE_ERROR * priced
-    return 1 + min(max(rest, -most), most) / priced if priced else 1.0
-
-
-def _lost_time(cause: str, seconds: float, total: float, subject: Cell) -> Cause:
-    removable = seconds
-    change: dict[str, Json] = {}
-    if cause == "launch":  # twice the rows share the same launches: half of it goes
-        removable, change = seconds / 2, {"rows": 2 * subject.rows}
-    elif cause == "padding":
-        change = {"layout": "packed"}
-    elif cause == "recomputation":
-        change = {"checkpointing": False}
-    elif cause == "memory":
-        change = {"rows": max(1, subject.rows // 2)}
-    gain = total / (total - removable) - 1
-    return Cause(cause, removable, gain, ADVICE[cause], change)
-
-
-ADVICE = {
-    "padding": "pack documents into rows (or batch by length): same tokens, fewer slots",
-    "recomputation": "switch checkpointing off and take fewer rows with more accumulation",
-    "memory": "take fewer rows with more accumulation, or expandable segments in the allocator",
-    "input": "add loader workers and prefetch, tokenize ahead of training",
-    "host": "remove .item(), print and logging from the loop; collect garbage between steps",
-    "launch": "more rows, less accumulation: a larger micro-batch is right here; or compile",
-    "optimizer": "use a fused or foreach optimizer, or more accumulation per update",
-    "communication": "all-reduce once per step (no_sync), or raise accumulation",
-}
-
-
-def _saturation(fixed_share: float) -> str:
-    return (
-        f"only {fixed_share:.1%} of the step is fixed cost: more rows can save no more "
-        "than that; choose rows by memory and accumulation by the optimizer"
-    )

@@ -1,15 +1,17 @@
 """What one step costs: a fixed part per micro-batch, a part per slot, a part per attention pair.
 
     cell records  ->  StepCost  ->  seconds of a step that was never run
+    cell records  ->  Draws: the price lists that other luck would have found
 
 The time that forward and backward passes take is, to a good approximation, a sum
 
-    fixed * micro-batches  +  slot * slots  +  pair * attention pairs  (+ recomputation)
+    fixed * micro-batches  +  slot * slots  +  pair * attention pairs
 
-with four prices that belong to one model on one device. The prices are never negative, so they
-are found by non-negative least squares on every measured step, each weighted by its own time
-(an error of 3 % counts the same in a short step and in a long one). Records hold the side parts
-(input, host, optimizer) as sums, so a step's own share of them is known on average only: where
+with prices that belong to one model on one device, times one plus a share where activations are
+recomputed: the forward pass is run again, launches included. The prices are never negative, so
+they are found by non-negative least squares on every measured step, each weighted by its own time
+(an error of 3 % counts the same in a short step and in a long one). Where records hold the side
+parts (input, host, optimizer) as sums only, a step's own share of them is known on average: where
 they are longer than what is left, they are the weight. Else the few steps that happened to stall
 least would say what all cost.
 
@@ -17,9 +19,9 @@ Words
     cell    one setting of a sweep, measured over several steps (see `records`)
     slot    one cell of the rectangle, real or padding
     pair    one (query, key) position that attention computed, masked or not
+    draw    the prices of one resample; several lists where the steps cannot tell them apart
 """
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -27,15 +29,29 @@ from operator import add
 
 import numpy as np
 
+from batchlab.doctor import _solve, _steps
+from batchlab.doctor._steps import PROBE, Floats, Steps
 from batchlab.records import Cell
 
-__all__ = ["RECOMPUTE_SHARE", "StepCost", "fit", "merge"]
+__all__ = [
+    "MODELLED_SHARES",
+    "PROBE",
+    "RECOMPUTE_SHARE",
+    "Draws",
+    "StepCost",
+    "draw",
+    "fit",
+    "merge",
+]
 
 # Full recomputation runs the forward pass once more; forward : backward = 1 : 2 in FLOPs, so it
 # adds a third (Korthikanti et al. 2023 measured +39 % on one layer, +29 to 32 % end to end).
 RECOMPUTE_SHARE = 1 / 3
+MODELLED_SHARES = (0.25, 0.40)  # the same, and 20 % of throughput (Bekman, ml-engineering)
 
 LONG_SHARE = 0.05  # a shorter part of a step is not worth a word
+DRAWS = 300
+LEAST_SIZES = 3
 
 
 @dataclass(frozen=True)
@@ -45,7 +61,7 @@ class StepCost:
     fixed_seconds: float  # per micro-batch: launches, Python, small kernels
     slot_seconds: float
     pair_seconds: float
-    recompute_share: float  # added to slots and pairs when activations are recomputed
+    recompute_share: float  # added to all three when activations are recomputed
     recompute_is_fitted: bool  # False: no cell without checkpointing to compare with
     relative_error: float  # median of |predicted - measured| / weight over the steps
     steps: int
@@ -55,19 +71,31 @@ class StepCost:
     ) -> float:
         """Forward and backward seconds of such a step."""
         rate = 1 + self.recompute_share * checkpointing
-        return self.fixed_seconds * micro_batches + rate * (
-            self.slot_seconds * slots + self.pair_seconds * pairs
+        return rate * (
+            self.fixed_seconds * micro_batches
+            + self.slot_seconds * slots
+            + self.pair_seconds * pairs
         )
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The prices, and what they would have been with other luck."""
+
+    cost: StepCost
+    others: tuple[tuple[StepCost, ...], ...]  # one entry a draw: every list that fits it as well
+    sizes: int  # of micro-batches, behind them
 
 
 def merge(visits: Iterable[Cell]) -> list[Cell]:
     """Add the finished visits of each setting together; of one that never finished, keep the first.
 
-    Visits of another model, data set or accumulation are another cell, never added to this one.
+    Visits of another model, data set or accumulation are another cell, never added to this one;
+    nor are those of a probe, which take no optimizer step.
     """
     groups: dict[object, list[Cell]] = {}
     for visit in visits:
-        groups.setdefault(visit.setting, []).append(visit)
+        groups.setdefault((visit.setting, visit.source == PROBE), []).append(visit)
     return [
         reduce(add, [visit for visit in group if visit.finished] or group[:1])
         for group in groups.values()
@@ -80,26 +108,70 @@ def fit(cells: Iterable[Cell]) -> StepCost:
     At least three different sizes are needed: fewer cannot tell a fixed cost from a cost per slot.
     """
     cells = list(cells)
-    # More accumulation takes more of the same: it tells no fixed cost from a cost per slot.
-    sizes = {slots * c.steps / c.micro_batches for c in cells for slots in _slots_of(c)}
-    if len(sizes) < 3:
+    steps = _steps.of(cells)
+    if not len(steps.seconds) or steps.seconds.max() <= 0:
+        raise ValueError("no step is longer than its own input, optimizer and host seconds")
+    if steps.sizes < LEAST_SIZES:
         raise ValueError(
-            f"micro-batches of {len(sizes)} {'size' if len(sizes) == 1 else 'sizes'}; at least 3 "
-            "are needed to tell fixed cost from cost per slot: measure more values of rows into "
-            f"the same file{_already_known(cells)}"
+            f"micro-batches of {steps.sizes} {'size' if steps.sizes == 1 else 'sizes'}; at least "
+            f"{LEAST_SIZES} are needed to tell fixed cost from cost per slot: measure more values "
+            f"of rows into the same file{_already_known(cells)}"
         )
-    with_recompute = [cell for cell in cells if cell.checkpointing]
-    contrast = 0 < len(with_recompute) < len(cells)
-    share = _recompute_share(cells) if contrast else RECOMPUTE_SHARE
-    features, wanted = _observations(cells, share)
-    prices = _non_negative(features, wanted)
-    error = np.abs(features @ prices - wanted)
-    kept = error <= max(3 * float(np.median(error)), 0.02)  # a pause of the host is not a price
-    if kept.sum() >= 2 * features.shape[1]:
-        prices = _non_negative(features[kept], wanted[kept])
-        error = np.abs(features @ prices - wanted)
-    fixed, slot, pair = (float(price) for price in prices)
-    return StepCost(fixed, slot, pair, share, contrast, float(np.median(error)), len(wanted))
+    return _cost(steps, _solve.estimate(steps, _shares(steps)))
+
+
+def draw(visits: Iterable[Cell], *, most_fixed: float | None = None, draws: int = DRAWS) -> Draws:
+    """Find the prices and what `draws` resamples of the steps would have found, of any sizes.
+
+    Give the visits as they were recorded: rounds that differ say more than steps that do not.
+    `most_fixed` is a bound, in seconds, on the fixed cost of a micro-batch that is known from
+    elsewhere. Where no step has time of its own, all prices are 0.
+    """
+    steps = _steps.of(visits)
+    if not len(steps.seconds) or steps.seconds.max() <= 0:
+        return Draws(StepCost(0.0, 0.0, 0.0, RECOMPUTE_SHARE, False, 0.0, 0), (), 0)
+    shares = _shares(steps)
+    found = _solve.estimate(steps, shares)
+    modelled = MODELLED_SHARES if steps.recomputed.all() else None
+    others = []
+    for corners, share in _solve.redrawn(steps, found, shares, draws, np.random.default_rng(0)):
+        lists = [
+            StepCost(fixed, slot, pair, one, len(shares) > 1, 0.0, len(steps.seconds))
+            for one in modelled or (share,)
+            for fixed, slot, pair in (
+                _below(corners, most_fixed) * (1 + share) / (1 + one)
+            ).tolist()
+        ]
+        others.append(tuple(lists))
+    return Draws(_cost(steps, found, most_fixed), tuple(others), steps.sizes)
+
+
+def _shares(steps: Steps) -> Sequence[float]:
+    """The shares of recomputation to try: one, where no cell tells another."""
+    contrast = 0 < steps.recomputed.sum() < len(steps.recomputed)
+    return _solve.SHARES.tolist() if contrast else [RECOMPUTE_SHARE]
+
+
+def _cost(steps: Steps, found: _solve.Estimate, most_fixed: float | None = None) -> StepCost:
+    fixed, slot, pair = _below(found.corners, most_fixed).mean(axis=0).tolist()
+    contrast = len(_shares(steps)) > 1
+    error = float(np.median(np.abs(found.error[found.kept > 0])))
+    return StepCost(fixed, slot, pair, found.share, contrast, error, len(steps.seconds))
+
+
+def _below(corners: Floats, most_fixed: float | None) -> Floats:
+    """The corners of the same price lists with no fixed cost above a bound."""
+    if most_fixed is None or (corners[:, 0] <= most_fixed).all():
+        return corners
+    below = corners[corners[:, 0] <= most_fixed]
+    if not len(below):
+        return corners  # the steps say otherwise
+    cut = [
+        one + (most_fixed - one[0]) / (other[0] - one[0]) * (other - one)
+        for one in below
+        for other in corners[corners[:, 0] > most_fixed]
+    ]
+    return np.concatenate([below, np.array(cut)])
 
 
 def _already_known(cells: list[Cell]) -> str:
@@ -112,61 +184,3 @@ def _already_known(cells: list[Cell]) -> str:
         if seconds / total >= LONG_SHARE
     ]
     return f" (known already, of these steps: {', '.join(long)})" if long else ""
-
-
-def _observations(cells: list[Cell], recompute_share: float) -> tuple[np.ndarray, np.ndarray]:
-    """Micro-batches, slots and pairs of each step, and its forward and backward seconds.
-
-    Both divided by the weight of the step.
-    """
-    features, wanted = [], []
-    for cell in cells:
-        steps = cell.steps
-        side = cell.parts.total_seconds / steps
-        rate = 1 + recompute_share * bool(cell.checkpointing)
-        each = cell.step_seconds or [cell.seconds / steps] * steps
-        slots = _slots_of(cell)
-        pairs = cell.step_slot_pairs or [cell.slot_pairs / steps] * steps
-        micro = cell.micro_batches / steps
-        for step_seconds, step_slots, step_pairs in zip(each, slots, pairs, strict=True):
-            work = np.array([micro, rate * step_slots, rate * step_pairs], dtype=float)
-            own = step_seconds - side  # below 0 where side parts vary: kept, so as not to lean
-            weight = max(own, side)
-            if weight > 0:
-                features.append(work / weight)
-                wanted.append(own / weight)
-    if max(wanted, default=0.0) <= 0:
-        raise ValueError("no step is longer than its own input, optimizer and host seconds")
-    return np.array(features), np.array(wanted)
-
-
-def _slots_of(cell: Cell) -> Sequence[float]:
-    return cell.step_slots or [cell.slots / cell.steps] * cell.steps
-
-
-def _recompute_share(cells: list[Cell]) -> float:
-    """The share that makes cells with and without recomputation agree best."""
-    tried = np.linspace(0.0, 0.8, 81)
-
-    def misfit(share: float) -> float:
-        features, wanted = _observations(cells, share)
-        return float(np.abs(features @ _non_negative(features, wanted) - wanted).mean())
-
-    return float(min(tried, key=misfit))
-
-
-def _non_negative(features: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Non-negative least squares: with three prices, try every subset."""
-    scale = np.abs(features).max(axis=0)
-    scale[scale == 0] = 1.0
-    best, least = np.zeros(features.shape[1]), float((wanted**2).sum())
-    for size in range(1, features.shape[1] + 1):
-        for chosen in itertools.combinations(range(features.shape[1]), size):
-            part = (features / scale)[:, chosen]
-            found = np.linalg.lstsq(part, wanted, rcond=None)[0]
-            misfit = float(((part @ found - wanted) ** 2).sum())
-            if (found >= 0).all() and misfit < least:
-                best, least = np.zeros(features.shape[1]), misfit
-                best[list(chosen)] = found
-    prices: np.ndarray = best / scale
-    return prices

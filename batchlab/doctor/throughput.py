@@ -18,7 +18,7 @@ from functools import cached_property
 from batchlab import roofline
 from batchlab.doctor import prices
 from batchlab.doctor._diagnosis import layout_order, useful_rate
-from batchlab.doctor.prices import StepCost
+from batchlab.doctor.prices import PROBE, StepCost
 from batchlab.records import Cell, require_same
 
 __all__ = ["KNEE", "Line", "Prediction", "Throughput", "summarize"]
@@ -153,8 +153,11 @@ class Throughput:
 
 
 def summarize(measured: Iterable[Cell]) -> Throughput:
-    """Put the visits of each cell together, and refuse what cannot be compared."""
-    visits = list(measured)
+    """Put the visits of each cell together, and refuse what cannot be compared.
+
+    Passes of a probe take no optimizer step: they are no line.
+    """
+    visits = [visit for visit in measured if visit.source != PROBE]
     if not visits:
         raise ValueError("no cell records: run `batchlab sweep`, or record a run with `monitor`")
     require_same(visits, "one table compares one model on the same data, on one device")

@@ -3,6 +3,8 @@
 model, micro-batches  ->  StepReport
 """
 
+from batchlab.loop._compare import compare_splits
+from batchlab.loop._comparison import Comparison
 from batchlab.loop._step import (
     IGNORE,
     MicroBatch,
@@ -13,11 +15,15 @@ from batchlab.loop._step import (
     train,
     train_step,
 )
+from batchlab.loop._world import StepWorld
 
 __all__ = [
     "IGNORE",
+    "Comparison",
     "MicroBatch",
     "StepReport",
+    "StepWorld",
+    "compare_splits",
     "evaluate",
     "logits_of",
     "summed_loss",

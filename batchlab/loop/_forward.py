@@ -27,7 +27,7 @@ from batchlab import counts
 from batchlab.counts import IGNORE, MicroBatch
 from batchlab.model import VARLEN, require_packable
 
-__all__ = ["logits_of", "prepare", "run", "summed_loss"]
+__all__ = ["carried", "logits_of", "prepare", "run", "shifted", "summed_loss", "summed_over"]
 
 _NOT_FOR_THE_MODEL = ("labels", "cu_seqlens", "max_length", "row_tokens")
 _BUILD_THEIR_MASK = ("sdpa", "eager", "flex_attention")  # from positions that restart
@@ -78,25 +78,36 @@ def run(
 ) -> Tensor:
     """Call the model with what `prepare` gave; returns logits (B, T, V)."""
     device = next(model.parameters()).device
-    moved = {
-        name: counts.carry(value, device) if isinstance(value, Tensor) else value
-        for name, value in inputs.items()
-    }
     context = torch.autocast(device.type, autocast) if autocast else contextlib.nullcontext()
     with context:
-        output = model(**moved, use_cache=False)
+        output = model(**carried(inputs, device), use_cache=False)
     logits: Tensor = getattr(output, "logits", output)
     return logits
 
 
 def summed_loss(logits_BTV: Tensor, labels_BT: Tensor) -> Tensor:
     """Cross-entropy in nats, summed (not averaged) over the target tokens."""
-    logits = logits_BTV.flatten(0, 1)
+    return summed_over(logits_BTV.flatten(0, 1), shifted(labels_BT))
+
+
+def summed_over(logits: Tensor, targets: Tensor) -> Tensor:
+    """The summed cross-entropy of slots whose targets stand beside them."""
     if logits.dtype in (torch.bfloat16, torch.float16):
         logits = logits.float()
-    # the labels move, not the logits: cutting those would copy them all
-    targets = F.pad(labels_BT[:, 1:], (0, 1), value=IGNORE).flatten()
     return F.cross_entropy(logits, targets, ignore_index=IGNORE, reduction="sum")
+
+
+def shifted(labels_BT: Tensor) -> Tensor:
+    """The target of each slot, flat: labels move, for to cut logits would copy them all."""
+    return F.pad(labels_BT[:, 1:], (0, 1), value=IGNORE).flatten()
+
+
+def carried(inputs: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+    """The arguments of the model, on its device."""
+    return {
+        name: counts.carry(value, device) if isinstance(value, Tensor) else value
+        for name, value in inputs.items()
+    }
 
 
 def _attention_of(model: nn.Module) -> str:

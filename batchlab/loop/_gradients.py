@@ -8,18 +8,14 @@ of them in bf16, where 256 + 1 is 256 again, and to 512 in float32. PyTorch from
 as soon as it is ready, so that only one is held twice.
 """
 
-from collections.abc import Callable
 from types import TracebackType
 
 import torch
 from torch import Tensor, nn
 
-__all__ = ["Gradients", "unchanged"]
+from batchlab.loop._world import StepWorld
 
-
-def unchanged(value: Tensor) -> Tensor:
-    """The sum over one process."""
-    return value
+__all__ = ["Gradients"]
 
 
 class Gradients:
@@ -81,7 +77,7 @@ class Gradients:
             self.held[parameter] = parameter.grad.to(self.dtype, copy=True)
         parameter.grad = None
 
-    def total(self, sum_over_processes: Callable[[Tensor], Tensor] = unchanged) -> None:
+    def total(self, world: StepWorld) -> None:
         """Sum over processes, which must all ask for the same parameters in the same order.
 
         A gradient that is missing here counts as 0, since another process may have it.
@@ -89,15 +85,18 @@ class Gradients:
         ordered = {}
         for parameter in self.parameters:
             gradient = self.held.pop(parameter, None)
-            if gradient is None and sum_over_processes is not unchanged:
+            if gradient is None and world.several:
                 gradient = torch.zeros_like(parameter, dtype=self.dtype or parameter.dtype)
             if gradient is not None:
-                ordered[parameter] = sum_over_processes(gradient)
-        self.held = ordered
+                ordered[parameter] = gradient
+        summed = world.gradients(list(ordered.values()))
+        self.held = dict(zip(ordered, summed, strict=True))
 
     def norm(self) -> Tensor:
         """The 2-norm of all gradients together, still on their device."""
-        return nn.utils.get_total_norm(list(self.held.values()))
+        found = nn.utils.get_total_norm(list(self.held.values()))
+        whole: Tensor = found.full_tensor() if hasattr(found, "full_tensor") else found
+        return whole  # of gradients that FSDP2 keeps in parts: over all of them
 
     def scale_by(self, factor: float) -> None:
         """Multiply all gradients, in place."""

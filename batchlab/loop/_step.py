@@ -13,6 +13,7 @@ nearly empty micro-batch would outweigh one in a full micro-batch.
 How the model is called stands in `_forward`, in what dtype gradients are summed in `_gradients`.
 """
 
+import contextlib
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,8 +24,10 @@ from torch import Tensor, nn
 
 from batchlab import counts
 from batchlab.counts import IGNORE, MicroBatch
-from batchlab.loop._forward import logits_of, prepare, run, summed_loss
-from batchlab.loop._gradients import Gradients, unchanged
+from batchlab.loop._chunked import loss_of
+from batchlab.loop._forward import logits_of, prepare, summed_loss
+from batchlab.loop._gradients import Gradients
+from batchlab.loop._world import StepWorld, filler, the_world
 
 __all__ = [
     "IGNORE",
@@ -75,8 +78,10 @@ def train_step(
     autocast: torch.dtype | None = None,
     scaler: torch.amp.GradScaler | None = None,
     accumulate_in: torch.dtype | None = None,
+    loss_chunk: int | None = None,
     non_finite: Literal["skip", "refuse"] = "skip",
     sum_over_processes: Callable[[Tensor], Tensor] | None = None,
+    world: StepWorld | None = None,
     on_micro_batch: Callable[[int], None] | None = None,
 ) -> StepReport:
     """Add up the gradients of `micro_batches`, then update the weights once.
@@ -85,49 +90,52 @@ def train_step(
     scaler              scales an fp16 loss, so that small gradients do not vanish
     accumulate_in       adds gradients in this dtype, wider than that of the weights: 512 equal bf16
                         gradients add up to 256 of them in bf16, and to 512 in float32
+    loss_chunk          slots whose logits are alive at a time: the same loss in less memory, for
+                        one more product with the head
     non_finite          a loss or gradient that is not finite leaves the weights alone: "skip"
                         reports it, "refuse" raises FloatingPointError
     sum_over_processes  sums a tensor over processes; called once for the counts, once per
                         gradient and once for the loss: exact, however rows are spread
+    world               the same for a model under DistributedDataParallel or FSDP2, and faster for
+                        a plain one: `cluster.distributed.world(model)`
     on_micro_batch      is called with the number of each finished micro-batch
 
     The targets of every micro-batch are counted before the first backward pass, so all of them are
     held at once: keep them on the CPU. Nothing waits for the device until all are enqueued.
     """
-    if not max_grad_norm > 0:  # nan as well: it would leave every gradient as it is
-        raise ValueError(f"max_grad_norm must be above 0 (inf never clips), got {max_grad_norm}")
-    if scaler and (accumulate_in or non_finite == "refuse"):
-        what = "accumulate_in is for bf16 weights" if accumulate_in else 'non_finite="refuse"'
-        raise ValueError(f"{what}: a scaler needs fp32 weights, and finds its scale by skipping")
-    batches = list(micro_batches)
-    if not batches and sum_over_processes is None:
+    batches, around = list(micro_batches), the_world(model, world, sum_over_processes)
+    _refuse(max_grad_norm, scaler, accumulate_in, non_finite, around)
+    if not batches and not around.several:
         raise ValueError("a step needs at least 1 micro-batch, got none")
     device = next(model.parameters()).device
-    total = sum_over_processes or unchanged
+    totals = _totals(batches, device, around)
+    own, needed = len(batches), around.micro_batches(len(batches))
+    batches += [filler(batches[0] if batches else None)] * (needed - own)
     inputs = [prepare(model, batch) for batch in batches]
-    totals = _totals(batches, device, sum_over_processes)
+
+    def run(batch: MicroBatch, given: dict[str, Any], filling: bool) -> Tensor:
+        labels = counts.carry(batch["labels"], device)
+        with contextlib.nullcontext() if filling else counts.show(batch):
+            loss = loss_of(model, given, labels, loss_chunk, autocast=autocast)
+        scaled = loss * around.loss_factor / totals[0]
+        (scaler.scale(scaled) if scaler else scaled).backward()
+        return loss.detach()
 
     optimizer.zero_grad(set_to_none=True)
     step_loss = torch.zeros((), device=device, dtype=_widest(device))
     with Gradients(model, accumulate_in) as gradients:
         for number, (batch, given) in enumerate(zip(batches, inputs, strict=True)):
-            labels = counts.carry(batch["labels"], device)
-            with counts.show(batch):
-                logits = run(model, given, autocast=autocast)
-            loss = summed_loss(logits, labels)
-            del logits
-            scaled = loss / totals[0]
-            (scaler.scale(scaled) if scaler else scaled).backward()
-            step_loss += loss.detach()  # stays on the device: no waiting inside the loop
-            if on_micro_batch:
+            with around.piece(number == needed - 1):
+                step_loss += run(batch, given, number >= own)  # stays on the device: no waiting
+            if on_micro_batch and number < own:
                 on_micro_batch(number)
-    gradients.total(total)
+    gradients.total(around)
     if scaler:
         gradients.hand_over()
         scaler.unscale_(optimizer)
-    loss_sum, grad_norm, *counted = _read(total(step_loss), gradients.norm(), totals)
-    target_tokens, micro_batch_count, slots, real_tokens = map(int, counted)
-    _require_targets(target_tokens)
+    loss_sum, grad_norm, *counted = _read(around.sum(step_loss), gradients.norm(), totals)
+    targets, pieces, slots, real_tokens = map(int, counted)
+    _require_targets(targets)
     finite = math.isfinite(loss_sum) and math.isfinite(grad_norm)
     if finite:
         gradients.scale_by(min(1.0, max_grad_norm / (grad_norm + 1e-6)))
@@ -137,9 +145,23 @@ def train_step(
         raise FloatingPointError(_what_is_not_finite(loss_sum, gradients))
     if scaler:
         scaler.update()
-    return StepReport(
-        loss_sum, target_tokens, grad_norm, micro_batch_count, slots, real_tokens, not finite
-    )
+    return StepReport(loss_sum, targets, grad_norm, pieces, slots, real_tokens, not finite)
+
+
+def _refuse(
+    max_grad_norm: float,
+    scaler: torch.amp.GradScaler | None,
+    accumulate_in: torch.dtype | None,
+    non_finite: str,
+    around: StepWorld,
+) -> None:
+    if not max_grad_norm > 0:  # nan as well: it would leave every gradient as it is
+        raise ValueError(f"max_grad_norm must be above 0 (inf never clips), got {max_grad_norm}")
+    if scaler and (accumulate_in or non_finite == "refuse"):
+        what = "accumulate_in is for bf16 weights" if accumulate_in else 'non_finite="refuse"'
+        raise ValueError(f"{what}: a scaler needs fp32 weights, and finds its scale by skipping")
+    if accumulate_in and not around.wide:
+        raise ValueError("accumulate_in is for gradients that no wrapper sums: leave it out")
 
 
 def train(
@@ -185,15 +207,17 @@ def evaluate(
     *,
     autocast: torch.dtype | None = None,
     sum_over_processes: Callable[[Tensor], Tensor] | None = None,
+    world: StepWorld | None = None,
 ) -> float:
     """Loss in nats per target token over all `micro_batches`; dropout is off.
 
-    Afterwards every module is in the mode that it was in: one that is frozen in eval stays there.
+    With `world` each process gives its own; under FSDP2 all of them need equally many. Afterwards
+    every module is in the mode that it was in: one that is frozen in eval stays there.
     """
     training = [module for module in model.modules() if module.training]
     model.eval()
     device = next(model.parameters()).device
-    total = sum_over_processes or unchanged
+    around = world or the_world(nn.Identity(), None, sum_over_processes)
     loss = torch.zeros((), device=device, dtype=_widest(device))
     targets = torch.zeros((), device=device, dtype=torch.int64)
     try:
@@ -204,7 +228,7 @@ def evaluate(
     finally:
         for module in training:
             module.training = True
-    loss_sum, count = _read(total(loss), total(targets))
+    loss_sum, count = _read(around.sum(loss), around.sum(targets))
     if count == 0:
         raise ValueError("nothing to evaluate: every label is IGNORE")
     return loss_sum / count
@@ -213,7 +237,7 @@ def evaluate(
 def _totals(
     batches: list[MicroBatch],
     device: torch.device,
-    sum_over_processes: Callable[[Tensor], Tensor] | None,
+    around: StepWorld,
 ) -> Tensor:
     """Target tokens, micro-batches, slots and real tokens of the step, counted where they are.
 
@@ -227,8 +251,8 @@ def _totals(
         where = targets.device
         stacked = torch.stack([counts.carry(one, where) for one in each])
         totals = counts.carry(totals, where) + stacked
-    if sum_over_processes:
-        totals = sum_over_processes(counts.carry(totals, device))
+    if around.several:
+        totals = around.sum(counts.carry(totals, device))
     if totals.device.type == "cpu":
         _require_targets(int(totals[0]))
     return totals

@@ -7,6 +7,7 @@ no counter of its own; there the profiler's memory events are added up.
 """
 
 import contextlib
+import functools
 import gc
 import os
 import sys
@@ -17,7 +18,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["CUDA_BLOCK", "bytes_held", "free_bytes", "measure_peak", "workspace_bytes"]
+__all__ = [
+    "CUDA_BLOCK",
+    "bytes_held",
+    "free_bytes",
+    "has_product_scratch",
+    "measure_peak",
+    "workspace_bytes",
+]
 
 CUDA_BLOCK = 512  # bytes that the caching allocator of CUDA rounds up to (kMinBlockSize)
 
@@ -90,6 +98,17 @@ def _start_cublas(place: torch.device) -> None:
     for dtype in (torch.float32, torch.float16):
         one = torch.ones(16, 16, device=place, dtype=dtype, requires_grad=True)
         (one @ one).sum().backward()
+
+
+@functools.cache
+def has_product_scratch() -> bool:
+    """Whether products in bf16 take a float32 copy of their result for a moment on this CPU.
+
+    oneDNN does so where the processor has no bf16 products of its own (measured: AVX512, torch
+    2.13; 4 bytes a value and 128).
+    """
+    one = torch.ones(64, 64, dtype=torch.bfloat16)
+    return measure_peak(lambda: one @ one) >= (2 + 4) * one.numel()
 
 
 def free_bytes(model: Any) -> int:

@@ -8,6 +8,7 @@ a Llama, six in a Gemma 3, where every sixth attends to all positions.
 
 import copy
 import math
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["ByPhase", "depths_of", "extrapolated", "with_layers"]
@@ -17,19 +18,22 @@ FEWEST = 3  # layers traced: a first, a last and one between; deeper models are 
 ByPhase = dict[str, dict[str, int]]
 
 
-def depths_of(config: Any, layers: int) -> tuple[int, ...]:
-    """Two shallow depths that end like the model: they differ by whole periods of its layers."""
-    period = _period(config, layers)
+def depths_of(config: Any, layers: int, kinds: Sequence[Any] = ()) -> tuple[int, ...]:
+    """Two shallow depths that end like the model: they differ by whole periods of its layers.
+
+    `kinds` has one entry a layer, where the layers of a given model differ by more than its config.
+    """
+    period = _period(config, layers, kinds)
     first = FEWEST + (layers - FEWEST) % period
     step = period * -(-2 // period)  # one layer more would not show what a middle layer adds
     return (first, first + step) if layers > first + step else (layers,)
 
 
-def _period(config: Any, layers: int) -> int:
+def _period(config: Any, layers: int, kinds: Sequence[Any]) -> int:
     """After how many layers their kinds repeat: 6 where every sixth attends to all, else 1."""
     lists = [v for v in vars(config).values() if isinstance(v, list | tuple) and len(v) == layers]
-    kinds = list(zip(*lists, strict=True)) if lists else [()] * layers
-    same = (p for p in range(1, layers) if all(kinds[i] == kinds[i - p] for i in range(p, layers)))
+    each = list(zip(kinds or [()] * layers, *lists, strict=True))
+    same = (p for p in range(1, layers) if all(each[i] == each[i - p] for i in range(p, layers)))
     sparse = int(getattr(config, "decoder_sparse_step", None) or 1)  # every so many a mixture
     return math.lcm(next(same, layers), sparse)
 

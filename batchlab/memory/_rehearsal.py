@@ -7,32 +7,26 @@ moves. Gradients, states and cached blocks are gone afterwards, whether the step
 and the random state is what it was.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import nn
 
-from batchlab import loop
 from batchlab.loop import MicroBatch
 from batchlab.memory._counter import measure_peak
+from batchlab.memory._step import How, make_states, states_of
 from batchlab.memory.limits import collect_memory, out_of_memory
-from batchlab.memory.trace import make_states
 
-__all__ = ["MakeOptimizer", "Rehearsal"]
-
-MakeOptimizer = Callable[[Any], torch.optim.Optimizer]
+__all__ = ["Rehearsal"]
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The step of one model; `make_optimizer` takes parameters, AdamW if not given."""
+    """The step of one model."""
 
     model: nn.Module
-    make_optimizer: MakeOptimizer | None = None
-    autocast: torch.dtype | None = None
-    accumulate_in: torch.dtype | None = None
+    how: How
 
     def peak(self, micro_batches: Sequence[MicroBatch]) -> tuple[int | None, str]:
         """Peak bytes and "", or None and what the device said when its memory ended."""
@@ -48,24 +42,19 @@ class Rehearsal:
         self, micro_batches: Sequence[MicroBatch], device: torch.device
     ) -> tuple[int | None, str]:
         try:
-            optimizer = self._optimizer()
-            make_states(self.model, optimizer)
-            states = [value for state in optimizer.state.values() for value in state.values()]
-            held = [*self.model.parameters(), *self.model.buffers(), *states]
-            held += micro_batches[0].values()
-            how: Any = {"autocast": self.autocast, "accumulate_in": self.accumulate_in}
+            optimizer = self.how.optimizer(self.model, together=device.type == "cuda")
+            make_states(optimizer)
+            scaler = None
+            if self.how.autocast == torch.float16:  # a scale of 1 skips no step here
+                scaler = torch.amp.GradScaler(device.type, init_scale=1.0)
+            held = [*self.model.parameters(), *self.model.buffers(), *states_of(optimizer)]
+            held += [value for batch in micro_batches for value in batch.values()]
 
             def step() -> None:
-                loop.train_step(self.model, optimizer, micro_batches, **how)
+                self.how.take(self.model, optimizer, micro_batches, scaler=scaler)
 
             return measure_peak(step, device, held=held), ""
         except (RuntimeError, MemoryError) as error:
             if not out_of_memory(error):
                 raise
             return None, (str(error) or "MemoryError").splitlines()[0]
-
-    def _optimizer(self) -> torch.optim.Optimizer:
-        optimizer = (self.make_optimizer or torch.optim.AdamW)(self.model.parameters())
-        for group in optimizer.param_groups:
-            group.update({name: 0.0 for name in ("lr", "weight_decay") if name in group})
-        return optimizer

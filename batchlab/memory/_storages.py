@@ -33,13 +33,25 @@ class Living(TorchDispatchMode):
     token and a finite loss, and goes on.
     """
 
-    def __init__(self, vocabulary: int, *, forward: str, backward: str, block: int = 1) -> None:
-        """`block` bytes is what the allocator rounds a storage up to: 512 on CUDA."""
+    def __init__(
+        self,
+        vocabulary: int,
+        *,
+        forward: str,
+        backward: str,
+        block: int = 1,
+        scratch: bool = False,
+    ) -> None:
+        """`block` bytes is what the allocator rounds a storage up to: 512 on CUDA.
+
+        1 byte is that of the CPU, whose kernels take some for a moment; `scratch` says that a
+        product in bf16 does.
+        """
         super().__init__()  # type: ignore[no-untyped-call]
         self.alive = dict.fromkeys(KINDS, 0)
         self.peaks: dict[str, dict[str, int]] = {}
         self.phase = ""
-        self._vocabulary, self._block = vocabulary, block
+        self._vocabulary, self._block, self._scratch = vocabulary, block, scratch
         self._forward, self._backward = forward, backward
         self._known: dict[int, tuple[Any, int, str]] = {}  # id -> weak storage, bytes, kind
 
@@ -55,6 +67,8 @@ class Living(TorchDispatchMode):
         for value in tree_iter(result):
             if isinstance(value, Tensor):
                 self._seen(value, self._kind_of(value))
+        if self._block == 1:
+            self._for_a_moment(_inside(function, args, result, self._scratch))
         return result
 
     def enter(self, phase: str) -> None:
@@ -90,6 +104,12 @@ class Living(TorchDispatchMode):
         self.alive[kind] += size
         self._look()
 
+    def _for_a_moment(self, size: int) -> None:
+        """What a kernel takes and gives back before it returns."""
+        self.alive["temporary"] += size
+        self._look()
+        self.alive["temporary"] -= size
+
     def _freed(self, key: int, _: Any) -> None:
         known = self._known.pop(key, None)
         if known:
@@ -99,6 +119,35 @@ class Living(TorchDispatchMode):
         fullest = self.peaks.get(self.phase)
         if fullest is not None and sum(self.alive.values()) > sum(fullest.values()):
             self.peaks[self.phase] = dict(self.alive)
+
+
+_PRODUCTS = (torch.ops.aten.mm.default, torch.ops.aten.addmm.default, torch.ops.aten.bmm.default)
+_SUMS = (
+    torch.ops.aten.add.Tensor,
+    torch.ops.aten.sub.Tensor,
+    torch.ops.aten.mul.Tensor,
+    torch.ops.aten.div.Tensor,
+    torch.ops.aten.add_.Tensor,
+    torch.ops.aten.mul_.Tensor,
+)
+
+
+def _inside(function: Any, args: Any, result: Any, scratch: bool) -> int:
+    """Bytes that a kernel of the CPU takes inside: products in bf16, and sums of two dtypes.
+
+    A sum of bf16 and float32 casts the whole bf16 operand first; on CUDA the kernel casts in
+    passing. LoRA adds its float32 result to that of bf16 weights.
+    """
+    if function in _PRODUCTS and scratch and result.dtype == torch.bfloat16:
+        rows, columns = result.shape[-2:]
+        return 4 * int(rows) * int(columns)
+    if function in _SUMS:
+        operands = [one for one in args if isinstance(one, Tensor) and one.ndim]
+        dtypes = (one.dtype for one in operands)
+        common = functools.reduce(torch.promote_types, dtypes, torch.bool)
+        cast = (one for one in operands if one.dtype != common)
+        return sum(one.numel() * common.itemsize for one in cast)
+    return 0
 
 
 _GROUPED = torch.ops.aten._grouped_mm.default if hasattr(torch.ops.aten, "_grouped_mm") else None

@@ -21,17 +21,27 @@ from typing import Any
 import torch
 from torch import nn
 
-from batchlab import batches, lengths, plan, units
+from batchlab import batches, lengths, units
+from batchlab.memory._candidates import Least, Prediction, candidates, predict_rows, predicted
 from batchlab.memory._counter import free_bytes
-from batchlab.memory._forecast import Forecast
+from batchlab.memory._finder import find_rows
 from batchlab.memory._journal import Journal
-from batchlab.memory._rehearsal import MakeOptimizer, Rehearsal
+from batchlab.memory._models import unwrapped
+from batchlab.memory._rehearsal import Rehearsal
+from batchlab.memory._step import How
+from batchlab.memory.optimizers import MakeOptimizer
 from batchlab.model import recomputes
 from batchlab.plan import Plan
 
-__all__ = ["Fit", "Try", "largest_rows", "search"]
-
-Least = Callable[[int], int]
+__all__ = [
+    "Fit",
+    "Prediction",
+    "Try",
+    "find_rows",
+    "largest_rows",
+    "predict_rows",
+    "search",
+]
 
 
 @dataclass(frozen=True)
@@ -83,11 +93,14 @@ def largest_rows(
     documents: Sequence[Any],
     *,
     keep: Plan | None = None,
+    accumulation: int = 1,
     most_rows: int | None = None,
     budget_bytes: int | None = None,
     make_optimizer: MakeOptimizer | None = None,
     autocast: torch.dtype | None = None,
     accumulate_in: torch.dtype | None = None,
+    loss_chunk: int | None = None,
+    offload: bool = False,
     journal: str | Path | None = None,
     identity: Mapping[str, Any] | None = None,
     min_over_processes: Least = int,
@@ -95,36 +108,44 @@ def largest_rows(
 ) -> Fit:
     """The most rows of the longest `documents` that fit on the device of `model`.
 
+    The model is taken as it is: its adapters, its frozen weights, its mode (a loaded one is in
+    `eval()` and recomputes nothing: call `train()`).
+
     keep                the plan whose sequences per step stay: candidates divide them exactly
+    accumulation        micro-batches of the step, where no plan is kept
     budget_bytes        of tensors on this device; what is free there, if not given
     make_optimizer      from parameters; AdamW if not given. It runs with a learning rate of 0
+    autocast            of the forward pass; float16 comes with a scaler
+    accumulate_in       gradients are added in this dtype, wider than that of the weights
+    loss_chunk          slots whose logits are alive at a time, as in `train_step`
+    offload             activations wait on the host (`memory.offload`)
     journal             a file, one per process; it must be of the same setting and `identity`
     min_over_processes  the least of a whole number over all processes: every process tries the
                         same rows, and all must fit
     progress            hears tries done, None (nobody knows of how many), and what came last
     """
-    device = next(model.parameters()).device
+    model = unwrapped(model)
     budget = free_bytes(model) if budget_bytes is None else budget_bytes
+    how = How(
+        autocast=autocast,
+        accumulate_in=accumulate_in,
+        make_optimizer=make_optimizer,
+        loss_chunk=loss_chunk,
+        offload=offload,
+    )
     tokens = [lengths.of(document) for document in documents]
-    plans = _candidates(tokens, keep, most_rows, min_over_processes)
-    setting: dict[str, Any] = {
-        "length": max(tokens),
-        "checkpointing": recomputes(model),
-        "dtype": next(model.parameters()).dtype,
-        "autocast": autocast,
-        "accumulate_in": accumulate_in,
-    }
-    totals = _predicted(model, plans, tokens, setting, make_optimizer, budget, min_over_processes)
+    plans = candidates(tokens, keep, accumulation, most_rows, min_over_processes)
+    totals = predicted(model, plans, tokens, how, budget, min_over_processes)
     guess = max((rows for rows in totals if totals[rows] <= budget), default=min(totals))
-    names = {"device": device.type, "documents": len(tokens), "parameters": _count(model)}
+    names = _setting(model, how, tokens) | {"keep": keep, "accumulation": accumulation}
     tries = _Tries(
-        step=Rehearsal(model, make_optimizer, autocast, accumulate_in),
+        step=Rehearsal(model, how),
         documents=documents,
         longest_first=sorted(range(len(tokens)), key=lambda number: -tokens[number]),
         plans=plans,
         totals=totals,
         budget=budget,
-        known=Journal(journal, {**setting, **names, "keep": keep, **(identity or {})}),
+        known=Journal(journal, {**names, **(identity or {})}),
         least=min_over_processes,
         progress=progress,
     )
@@ -158,63 +179,23 @@ def search(candidates: Sequence[int], fits: Callable[[int], bool], *, guess: int
     return candidates[low] if low >= 0 else None
 
 
-def _candidates(
-    tokens: Sequence[int], keep: Plan | None, most_rows: int | None, least: Least
-) -> dict[int, Plan]:
-    """Every plan that may be tried, by its rows."""
-    if not tokens:
-        raise ValueError("no documents to try with")
-    longest = max(tokens)
-    if keep and longest > keep.length:
-        at = list(tokens).index(longest)
-        raise ValueError(
-            f"document {at} has {longest:,} tokens, the rows of the plan have {keep.length:,} slots"
-        )
-    most = least(len(tokens) if most_rows is None else min(most_rows, len(tokens)))
-    if most < 1:
-        raise ValueError(f"most_rows must be at least 1, got {most_rows}")
-    if keep is None:
-        return {rows: Plan(rows, 1, 1, longest) for rows in range(1, most + 1)}
-    exact = plan.splits(
-        keep.slots_per_step,
-        length=keep.length,
-        data_parallel=keep.data_parallel,
-        most_rows=most,
-    )
-    return {one.rows: one for one in exact}
-
-
-def _predicted(
-    model: Any,
-    plans: Mapping[int, Plan],
-    tokens: list[int],
-    setting: Mapping[str, Any],
-    make_optimizer: MakeOptimizer | None,
-    budget: int,
-    least: Least,
-) -> dict[int, int]:
-    """Bytes by rows; a budget that does not hold the states is refused."""
-    attention = getattr(model.config, "_attn_implementation", None) or "sdpa"
-    device = next(model.parameters()).device.type
-    how = {"attention": attention, "make_optimizer": make_optimizer, "device": device}
-    forecast = Forecast(model.config, **setting, **how)
-    _require_states(forecast.states_bytes, budget, least)
-    equal = tokens.count(max(tokens))  # more rows than these need a mask
+def _setting(model: Any, how: How, tokens: Sequence[int]) -> dict[str, Any]:
+    """What a journal is of: another of these is another search."""
+    parameters = list(model.parameters())
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model  # peft
     return {
-        rows: forecast.total_bytes(rows, accumulation=one.accumulation, padded=rows > equal)
-        for rows, one in plans.items()
+        "length": max(tokens),
+        "checkpointing": recomputes(base),
+        "dtype": parameters[0].dtype,
+        "autocast": how.autocast,
+        "accumulate_in": how.accumulate_in,
+        "loss_chunk": how.loss_chunk,
+        "offload": how.offload,
+        "device": parameters[0].device.type,
+        "documents": len(tokens),
+        "parameters": sum(one.numel() for one in parameters),
+        "trained": sum(one.numel() for one in parameters if one.requires_grad),
     }
-
-
-def _require_states(states_bytes: int, budget: int, least: Least) -> None:
-    if least(int(states_bytes <= budget)):
-        return
-    short = states_bytes - budget
-    here = f"{units.size(short)} more than" if short > 0 else "less than"
-    raise ValueError(
-        f"parameters, gradients and optimizer alone need {here} the budget of "
-        f"{units.size(budget)}" + ("" if short > 0 else ", but not on every process")
-    )
 
 
 def _nothing_fits(one: Try, length: int, budget: int) -> str:
@@ -259,7 +240,3 @@ class _Tries:
             self.known.interrupted(rows)
             raise
         self.known.ended(rows, *found)
-
-
-def _count(model: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters())

@@ -17,8 +17,7 @@ Words
 
 import contextlib
 import functools
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,47 +25,46 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from batchlab import loop, units
-from batchlab.memory._counter import CUDA_BLOCK, measure_peak, workspace_bytes
-from batchlab.memory._layers import ByPhase, depths_of, extrapolated, with_layers
+from batchlab import units
+from batchlab.memory._counter import (
+    CUDA_BLOCK,
+    has_product_scratch,
+    measure_peak,
+    workspace_bytes,
+)
+from batchlab.memory._layers import ByPhase, extrapolated
+from batchlab.memory._models import (
+    body_of,
+    config_of,
+    depths,
+    layer_of,
+    made,
+    model_of,
+    require_positions,
+    units_of,
+    unwrapped,
+    without_memory,
+)
+from batchlab.memory._rehearsal import Rehearsal
+from batchlab.memory._shards import Shard, sharded
+from batchlab.memory._states import Held, predict_states
+from batchlab.memory._step import OF_A_CONFIG, Setting, make_states, states_of
 from batchlab.memory._storages import KINDS, Living
 
 __all__ = [
     "KINDS",
     "Comparison",
+    "Held",
     "Peak",
     "Setting",
+    "Shard",
     "compare",
-    "make_states",
     "measure_peak",
     "predict_peak",
+    "predict_states",
 ]
 
 BACKWARD = tuple(f"backward, {part}" for part in ("head", "top", "next", "bottom"))
-LEARNED_POSITIONS = ("gpt2", "opt", "gpt_neo", "gpt_bigcode")  # a table that ends
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The step to predict or to measure: AdamW, unless `make_optimizer` makes another."""
-
-    rows: int
-    length: int
-    accumulation: int = 1  # micro-batches: from the second on, gradients are there in the forward
-    padded: bool = False  # rows of unequal length need a mask
-    checkpointing: bool = False
-    dtype: torch.dtype = torch.float32
-    autocast: torch.dtype | None = None
-    accumulate_in: torch.dtype | None = None
-    attention: str = "sdpa"
-    make_optimizer: Callable[[Any], torch.optim.Optimizer] | None = None
-
-    def __post_init__(self) -> None:
-        if self.rows < 1 or self.length < 2 or self.accumulation < 1:
-            raise ValueError(
-                "rows >= 1, length >= 2 and accumulation >= 1 needed, got "
-                f"{self.rows}, {self.length} and {self.accumulation}"
-            )
 
 
 @dataclass(frozen=True)
@@ -116,77 +114,109 @@ class Comparison:
 
 
 def predict_peak(
-    config: Any, *, rows: int, length: int, device: str = "cpu", **options: Any
+    source: Any, *, rows: int, length: int, device: str | None = None, **options: Any
 ) -> Peak:
     """Bytes that a step of `rows` x `length` slots needs on one device; nothing is allocated.
 
-    `config` is that of a transformers causal LM; the options are the other fields of `Setting`.
-    `device` says whose allocator is meant; "cuda" needs none to be present.
+    `source` is a causal LM of transformers, traced as it is with its adapters and frozen weights,
+    or the config of one. The options are the other fields of `Setting`; those that make a model
+    (`dtype`, `attention`, `checkpointing`, `adapt`) are for a config. `device` says whose
+    allocator is meant, by default that of the given model, else "cpu"; "cuda" needs none here.
     """
-    setting = Setting(rows, length, **options)
-    _require_positions(config, length)
-    layers = int(config.num_hidden_layers)
-    depths = depths_of(config, layers)
-    cuda = torch.device(device).type == "cuda"
-    traced = [_trace(with_layers(config, depth), setting, cuda) for depth in depths]
-    if len(traced) == 1:
-        return Peak(traced[0], depths)
-    return Peak(extrapolated(traced, depths, layers), depths)
+    setting = Setting(rows=rows, length=length, **options)
+    source = _checked(source, options)
+    require_positions(config_of(source), length)
+    cuda = torch.device(device or _device_of(source)).type == "cuda"
+    traced_layers = depths(source)
+    traced = [_trace(source, depth, setting, cuda) for depth in traced_layers]
+    found = traced[0]
+    if len(traced) > 1:
+        layers = int(config_of(source).num_hidden_layers)
+        found = extrapolated(traced, traced_layers, layers)
+    if setting.shard:
+        units = units_of(model_of(source, setting, traced_layers[0]))
+        found = sharded(found, setting.shard, units)
+    return Peak(found, traced_layers)
 
 
 def compare(
-    config: Any, *, rows: int, length: int, device: str = "cpu", **options: Any
+    source: Any, *, rows: int, length: int, device: str | None = None, **options: Any
 ) -> Comparison:
-    """Predict the peak, then take the step for real and measure it."""
-    setting = Setting(rows, length, **options)
-    model, optimizer = _model(config, setting, cuda=torch.device(device).type == "cuda", to=device)
-    micro_batches = _micro_batches(setting, config.vocab_size)
+    """Predict the peak, then take the step for real and measure it; no weight moves.
 
-    def step() -> None:
-        _take(setting, model, optimizer, micro_batches)
+    Takes what `predict_peak` takes; a given model stays on its device.
+    """
+    setting = Setting(rows=rows, length=length, **options)
+    source = _checked(source, options)
+    if setting.shard:
+        raise ValueError("shards are predicted: one device cannot measure them")
+    place = device or _device_of(source)
+    predicted = predict_peak(source, rows=rows, length=length, device=place, **options)
+    model = source if isinstance(source, nn.Module) else made(source, setting, place)
+    batches = setting.micro_batches(config_of(source).vocab_size)
+    measured, said = Rehearsal(model, setting).peak(batches)
+    if measured is None:
+        raise MemoryError(f"the step did not fit, so nothing is compared: {said}")
+    return Comparison(predicted, measured, workspace_bytes(place))
 
-    step()  # the first makes the optimizer states
-    optimizer.zero_grad(set_to_none=True)
-    states = [value for state in optimizer.state.values() for value in state.values()]
-    batches = [value for batch in micro_batches for value in batch.values()]
-    held = [*model.parameters(), *model.buffers(), *states, *batches]
-    measured = measure_peak(step, device, held=held)
-    predicted = predict_peak(config, rows=rows, length=length, device=device, **options)
-    return Comparison(predicted, measured, workspace_bytes(device))
+
+def _checked(source: Any, options: Any) -> Any:
+    """The model behind its wrappers; what only a config can be told is refused beside a model."""
+    if not isinstance(source, nn.Module):
+        return source
+    for name in OF_A_CONFIG:
+        if name in options:
+            raise ValueError(f"{name} is for a config: a given model is traced as it is")
+    return unwrapped(source)
 
 
-def _trace(config: Any, setting: Setting, cuda: bool) -> ByPhase:
+def _device_of(source: Any) -> str:
+    return next(source.parameters()).device.type if isinstance(source, nn.Module) else "cpu"
+
+
+def _trace(source: Any, depth: int, setting: Setting, cuda: bool) -> ByPhase:
     """One step on fake tensors, phase by phase."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
+    model, vocabulary = model_of(source, setting, depth), config_of(source).vocab_size
     block = CUDA_BLOCK if cuda else 1
-    living = Living(config.vocab_size, forward="forward", backward=BACKWARD[0], block=block)
-    with FakeTensorMode(), _masks_as_in_a_real_run(), _kernels(config, setting, cuda), living:
-        model, optimizer = _model(config, setting, cuda=cuda)
+    scratch = not cuda and has_product_scratch()
+    living = Living(
+        vocabulary, forward="forward", backward=BACKWARD[0], block=block, scratch=scratch
+    )
+    with (
+        FakeTensorMode(allow_non_fake_inputs=True),
+        _masks_as_in_a_real_run(),
+        _kernels(model, setting, cuda),
+        living,
+        without_memory(model, depth),
+    ):
         living.mark(model.parameters(), "parameters")
-        make_states(model, optimizer)
-        states = (value for state in optimizer.state.values() for value in state.values())
-        living.mark(states, "optimizer")
-        micro_batches = _micro_batches(setting, config.vocab_size)
+        optimizer = setting.optimizer(model, together=cuda)
+        make_states(optimizer)
+        living.mark(states_of(optimizer), "optimizer")
+        micro_batches = setting.micro_batches(vocabulary)
         last = len(micro_batches) - 1
-        with _phases(living, model, config.num_hidden_layers):
-            _take(
-                setting,
-                model,
-                optimizer,
-                micro_batches,
-                lambda number: living.enter("optimizer") if number == last else None,
-            )
+
+        def taken(number: int) -> None:
+            if number == last:
+                living.enter("optimizer")
+
+        with _phases(living, model, depth):
+            setting.take(model, optimizer, micro_batches, taken)
         return living.peaks
 
 
-def _kernels(config: Any, setting: Setting, cuda: bool) -> contextlib.AbstractContextManager[None]:
+def _kernels(
+    model: nn.Module, setting: Setting, cuda: bool
+) -> contextlib.AbstractContextManager[None]:
     """What attention stores: on CUDA no fused kernel takes fewer key heads in float32 (torch 2.11),
     and all L x L scores are kept."""
-    heads = config.num_attention_heads
+    config = config_of(model)
+    heads = getattr(config, "num_attention_heads", 1)
     grouped = (getattr(config, "num_key_value_heads", None) or heads) < heads
-    wide = setting.dtype == torch.float32 and setting.autocast is None
-    if cuda and grouped and wide and setting.attention == "sdpa":
+    wide = next(model.parameters()).dtype == torch.float32 and setting.autocast is None
+    if cuda and grouped and wide and (config._attn_implementation or "sdpa") == "sdpa":
         return sdpa_kernel(SDPBackend.MATH)
     return contextlib.nullcontext()
 
@@ -202,78 +232,18 @@ def _phases(living: Living, model: nn.Module, layers: int) -> Iterator[None]:
         if phase != living.phase:
             living.enter(phase)
 
-    hooks: list[Any] = [model.register_forward_pre_hook(lambda *_: living.enter("forward"))]
+    hooks: list[Any] = [
+        body_of(model).register_forward_pre_hook(lambda *_: living.enter("forward"))
+    ]
     for name, parameter in model.named_parameters():
-        hook = functools.partial(arrived, layer=_layer_of(name))
-        hooks.append(parameter.register_post_accumulate_grad_hook(hook))
+        if parameter.requires_grad:
+            hook = functools.partial(arrived, layer=layer_of(name))
+            hooks.append(parameter.register_post_accumulate_grad_hook(hook))
     try:
         yield
     finally:
         for hook in hooks:
             hook.remove()
-
-
-def _model(
-    config: Any, setting: Setting, *, cuda: bool, to: str = "cpu"
-) -> tuple[Any, torch.optim.Optimizer]:
-    """A model made on its device: on the CPU one of 0.5 B parameters takes half a minute."""
-    from transformers import AutoModelForCausalLM
-
-    from batchlab.model import set_checkpointing
-
-    try:
-        with torch.device(to):
-            model = AutoModelForCausalLM.from_config(
-                config, dtype=setting.dtype, attn_implementation=setting.attention
-            )
-    except ValueError as error:
-        first = str(error).splitlines()[0].split(". ")[0]
-        raise ValueError(f"{config.model_type} cannot be traced: {first[:200]}") from None
-    model.train()
-    set_checkpointing(model, setting.checkpointing)
-    make = setting.make_optimizer or functools.partial(torch.optim.AdamW, lr=1e-4, foreach=cuda)
-    return model, make(model.parameters())
-
-
-def _take(
-    setting: Setting,
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    micro_batches: list[loop.MicroBatch],
-    on_micro_batch: Callable[[int], None] | None = None,
-) -> None:
-    """The step of the library, predicted and measured alike; one that is skipped has no states."""
-    loop.train_step(
-        model,
-        optimizer,
-        micro_batches,
-        autocast=setting.autocast,
-        accumulate_in=setting.accumulate_in,
-        non_finite="refuse",
-        on_micro_batch=on_micro_batch,
-    )
-
-
-def make_states(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Let the optimizer make its states, as in the steps before: from gradients of 0."""
-    for parameter in model.parameters():
-        parameter.grad = torch.zeros_like(parameter)
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
-
-
-def _micro_batches(setting: Setting, vocabulary: int) -> list[loop.MicroBatch]:
-    """At most two: the third finds what the second found.
-
-    Token 0 is left out: where it is padding its embedding is 0, and norms of zeros give gradients
-    that are not finite.
-    """
-    ids = torch.arange(setting.rows * setting.length).view(setting.rows, -1) % (vocabulary - 1) + 1
-    batch = {"input_ids": ids, "labels": ids.clone()}
-    if setting.padded:
-        batch["attention_mask"] = torch.ones_like(ids)
-        batch["attention_mask"][:, -1] = 0
-    return [batch] * min(setting.accumulation, 2)
 
 
 @contextlib.contextmanager
@@ -291,16 +261,3 @@ def _masks_as_in_a_real_run() -> Iterator[None]:
         yield
     finally:
         setattr(masking_utils, name, kept)
-
-
-def _layer_of(name: str) -> int | None:
-    """The layer that a parameter belongs to: model.layers.3.mlp.up_proj.weight is of layer 3."""
-    found = re.search(r"\.(?:layers|h)\.(\d+)\.", name)
-    return int(found[1]) if found else None
-
-
-def _require_positions(config: Any, length: int) -> None:
-    longest = getattr(config, "max_position_embeddings", None)
-    learned = config.model_type in LEARNED_POSITIONS
-    if learned and longest and length > longest:
-        raise ValueError(f"rows of {length:,} slots: {config.model_type} has {longest:,} positions")

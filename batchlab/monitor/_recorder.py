@@ -16,7 +16,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -24,16 +24,20 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from batchlab import counts, records
 from batchlab.counts import Counts, MicroBatch, Taken
 from batchlab.model import has_varlen, recomputes
+from batchlab.monitor._probe import Call, probed
+from batchlab.monitor._unwrapped import autocast_of, inner_model, mixes_documents
 from batchlab.records import Cell, Identity, Model, Parts
-from batchlab.timing import Pauses, Spans
+from batchlab.timing import Away, Pauses, Spans
 
 __all__ = ["PARTS", "Recorder"]
 
 PARTS = ("input", "host", "communication")
+PROBE_AFTER = 3  # steps: the first ones warm up
 
 
 @dataclass
@@ -43,22 +47,31 @@ class _Step:
     seconds: float = 0.0
     parts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
     taken: list[Taken] = field(default_factory=list)
+    mixes: list[bool] = field(default_factory=list)  # of each, if several documents share a row
+    away: float = 0.0
 
 
 class Recorder:
     """Hears of forward passes and steps; `monitor` connects it to a loop or to a Trainer."""
 
-    def __init__(self, model: nn.Module, path: str | Path, *, every: int, source: str) -> None:
-        self.model, self.path, self.every, self.source = model, Path(path), every, source
+    def __init__(
+        self, model: nn.Module, path: str | Path, *, every: int, source: str, probe: bool = False
+    ) -> None:
+        self.path, self.every, self.source = Path(path), every, source
+        self.called, self.model = model, inner_model(model)
         self.run = uuid.uuid4().hex[:12]
         weight = next(model.parameters())
         self.device, self.precision = weight.device, _name(weight.dtype)
-        self._hook = model.register_forward_pre_hook(self._forward, with_kwargs=True)
-        self._environment = _environment(model)
+        self._hook = self._watch()
+        self._environment = _environment(self.model)
         self._retries = _retries(self.device)
         self._pauses = Pauses()
         self._optimizer = Spans(cuda=self.device.type == "cuda")
+        self._away = Away()
         self._done: list[_Step] = []
+        self._outside = 0.0  # seconds between steps that belong to none
+        self._evaluated = False  # a forward pass in evaluation mode, since the last step
+        self._to_probe, self._call = probe, Call((), {})
         self._first = True  # the first step of a run warms up
         self._at_work = False
         self._step, self._began = _Step(), self._now()
@@ -83,9 +96,11 @@ class Recorder:
         if name not in PARTS:
             raise ValueError(f"unknown part {name!r}; there are {', '.join(PARTS)}")
         begin = time.perf_counter()
+        self._away.pause()
         try:
             yield
         finally:
+            self._away.resume()
             self.add(name, time.perf_counter() - begin)
 
     def add(self, name: str, seconds: float) -> None:
@@ -93,18 +108,23 @@ class Recorder:
 
     def _note_autocast(self) -> None:
         """Note the precision of an autocast region, if this is one."""
-        if torch.is_autocast_enabled(self.device.type):
-            self.precision = f"autocast-{_name(torch.get_autocast_dtype(self.device.type))}"
+        inside = autocast_of(self.model)
+        if inside or torch.is_autocast_enabled(self.device.type):
+            dtype = inside or torch.get_autocast_dtype(self.device.type)
+            self.precision = f"autocast-{_name(dtype)}"
 
     def leave_out(self, seconds: float) -> None:
         """Evaluation and saving belong to no step."""
         self._began += seconds
+        self._outside += seconds
 
     def optimizer_begins(self) -> None:
         self._optimizer.begin()
+        self._away.pause()
 
     def optimizer_ended(self) -> None:
         self._optimizer.end()
+        self._away.resume()
 
     def stepped(self) -> None:
         """One optimizer step has ended."""
@@ -113,20 +133,41 @@ class Recorder:
             self._step.seconds = now - self._began
             if self.device.type != "cuda":  # there a pause may hide behind the queue
                 self.add("host", paused)
+                self._step.away = self._away.seconds()
             self._done.append(self._step)
         self._step, self._began, self._at_work = _Step(), now, False
+        self._evaluated = False
+        if self._to_probe and len(self._done) > PROBE_AFTER:
+            self._probe()
         if len(self._done) > self.every:
             self.write()
-            self._began = self._now()  # writing belongs to no step
+        self._began = self._now()  # writing belongs to no step
+
+    def _probe(self) -> None:
+        """Take a few passes of other sizes on the last micro-batch, and leave nothing behind."""
+        self._to_probe, hook = False, self._hook
+        hook.remove()
+        try:
+            for cell in probed(self.called, self._call, precision=self.precision):
+                when = {**self._environment, "date": records.now()}
+                whose = _identity(self.model)
+                cell = replace(cell, run=self.run, identity=whose, environment=when)
+                records.append(self.path, cell)
+        finally:
+            self._hook = self._watch()
+            self._pauses.take()
 
     def write(self) -> None:
         """Write what was seen since the last record; the first step of a run is left out."""
         first = int(self._first)
         steps, optimizer = self._done[first:], self._optimizer.take()[first:]
         if steps:
-            optimizer_seconds = sum(optimizer) if len(optimizer) == len(steps) else None
-            records.append(self.path, self._record(steps, optimizer_seconds))
-            self._done, self._first = [], False
+            records.append(self.path, self._record(steps, optimizer))
+            self._done, self._first, self._outside = [], False, 0.0
+
+    def _watch(self) -> RemovableHandle:
+        hook = torch.compiler.disable(self._forward)  # a clock would break a compiled graph
+        return self.called.register_forward_pre_hook(hook, with_kwargs=True)
 
     def close(self) -> None:
         self._hook.remove()
@@ -144,33 +185,47 @@ class Recorder:
             )
 
     def _forward(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        batch = _seen(args, kwargs) if self.model.training else None
+        given = {**({"input_ids": args[0]} if args else {}), **kwargs}
+        batch = _seen(given) if self.model.training else None
         if batch is None:
+            self._evaluated = self._evaluated or not self.model.training
             return  # evaluation is no training step
+        if self._to_probe:
+            self._call = Call(args, kwargs)
         if not self._at_work:
             between = time.perf_counter() - self._began - sum(self._step.parts.values())
-            self.add("host", max(0.0, between))
+            if self._evaluated:
+                self.leave_out(max(0.0, between))
+            else:
+                self.add("host", max(0.0, between))
             self._pauses.take()  # what was paused until here is in it
+            self._away.begin()
             self._at_work = True
             self._note_autocast()
         self._step.taken.append(counts.take(batch))
+        self._step.mixes.append(mixes_documents(self.model, given))
 
     def _now(self) -> float:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         return time.perf_counter()
 
-    def _record(self, steps: list[_Step], optimizer_seconds: float | None) -> Cell:
+    def _record(self, steps: list[_Step], optimizer: list[float]) -> Cell:
         each = [_counts(step, varlen=has_varlen(self.model)) for step in steps]
         rows = sum(one.rows for step in steps for one in step.taken)
         total = reduce(add, each)
+        packed = (total.documents or 0) > rows
         before, self._retries = self._retries, _retries(self.device)
-        named = {f"{name}_seconds": sum(one.parts[name] for one in steps) for name in PARTS}
+        named = {name: tuple(one.parts[name] for one in steps) for name in PARTS}
+        if self.device.type != "cuda":
+            named["away"] = tuple(one.away for one in steps)
+        if len(optimizer) == len(steps):  # a step may have failed
+            named["optimizer"] = tuple(optimizer)
         return Cell(
             source=self.source,
             run=self.run,
             identity=_identity(self.model),
-            layout="packed" if (total.documents or 0) > rows else "padded",
+            layout="packed" if packed else "padded",
             rows=steps[0].taken[0].rows,
             accumulation=len(steps[0].taken),
             checkpointing=recomputes(self.model),
@@ -183,10 +238,13 @@ class Recorder:
             step_seconds=tuple(step.seconds for step in steps),
             step_slots=tuple(one.slots or 0 for one in each),
             step_slot_pairs=tuple(one.slot_pairs or 0 for one in each),
-            parts=Parts(**named, optimizer_seconds=optimizer_seconds),
+            step_parts=named,
+            parts=Parts(**{f"{name}_seconds": sum(each) for name, each in named.items()}),
+            outside_seconds=self._outside,
             peak_bytes=_peak_bytes(self.device),
             allocator_retries=None if before is None else (self._retries or 0) - before,
             environment={**self._environment, "date": records.now()},
+            more={"documents_mixed": any(any(step.mixes) for step in steps)} if packed else {},
         )
 
 
@@ -194,15 +252,17 @@ def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-def _seen(args: tuple[Any, ...], kwargs: dict[str, Any]) -> MicroBatch | None:
+def _seen(given: dict[str, Any]) -> MicroBatch | None:
     """The micro-batch behind a call of the model: shown by its loop, else its own arguments."""
-    given = {**({"input_ids": args[0]} if args else {}), **kwargs}
     ids = given.get("input_ids")
     if not isinstance(ids, Tensor) or ids.ndim != 2:
         return None
-    names = ("input_ids", "position_ids", "attention_mask", "labels")
+    names = {name: name for name in ("input_ids", "position_ids", "attention_mask", "labels")}
+    names["cu_seq_lens_q"] = "cu_seqlens"  # as flash attention calls them
     return counts.shown() or {
-        name: given[name] for name in names if isinstance(given.get(name), Tensor)
+        ours: given[theirs]
+        for theirs, ours in names.items()
+        if isinstance(given.get(theirs), Tensor)
     }
 
 

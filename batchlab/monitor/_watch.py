@@ -23,24 +23,39 @@ import torch
 from torch import nn
 
 from batchlab.monitor._recorder import Recorder
+from batchlab.monitor._unwrapped import inner_optimizer
 
 __all__ = ["callback", "watch"]
 
 
 @contextlib.contextmanager
 def watch(
-    model: nn.Module, optimizer: torch.optim.Optimizer, path: str | Path, *, every: int = 50
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    path: str | Path,
+    *,
+    every: int = 50,
+    probe: bool = False,
 ) -> Iterator[Recorder]:
-    """Record a loop of your own while it runs; what was seen is written even if the loop fails."""
-    one = Recorder(model, path, every=_checked(every), source="monitor")
+    """Record a loop of your own while it runs; what was seen is written even if the loop fails.
+
+    Give the model that the loop calls and the optimizer that it steps, as accelerate,
+    DistributedDataParallel, torch.compile or PEFT wrapped them.
+
+    With `probe`, a few forward and backward passes of other sizes run once, after the first steps,
+    on rows of the loop's own micro-batch: they tell fixed cost, slots and attention apart.
+    Parameters, gradients, buffers, optimizer and random state are afterwards what they were.
+    """
+    updates = inner_optimizer(optimizer)
+    one = Recorder(model, path, every=_checked(every), source="monitor", probe=probe)
 
     def ended(*_: Any) -> None:
         one.optimizer_ended()
         one.stepped()
 
     hooks = [
-        optimizer.register_step_pre_hook(lambda *_: one.optimizer_begins()),
-        optimizer.register_step_post_hook(ended),
+        updates.register_step_pre_hook(lambda *_: one.optimizer_begins()),
+        updates.register_step_post_hook(ended),
     ]
     try:
         yield one
@@ -51,8 +66,8 @@ def watch(
     one.warn_if_empty()  # not after a failure: that has its own reason
 
 
-def callback(path: str | Path, *, every: int = 50) -> Any:
-    """A callback for transformers' Trainer that records its steps for `doctor`."""
+def callback(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
+    """A callback for transformers' Trainer that records its steps for `doctor`; see `watch`."""
     from transformers import TrainerCallback
 
     _checked(every)
@@ -69,7 +84,9 @@ def callback(path: str | Path, *, every: int = 50) -> Any:
             return self.heard - before
 
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            self.recorder = Recorder(kwargs["model"], path, every=every, source="trainer")
+            self.recorder = Recorder(
+                kwargs["model"], path, every=every, source="trainer", probe=probe
+            )
             if args.bf16 or args.fp16:  # its autocast region lies inside the forward pass
                 self.recorder.precision = "autocast-bfloat16" if args.bf16 else "autocast-float16"
             self.since()

@@ -231,10 +231,12 @@ def _split_everything(tokens: np.ndarray, row_length: int) -> Packing:
         borders, cut, stops = borders[inside], cut[inside], stops[inside]
     rest = next_row[inside]
     pieces = len(tokens) + len(cut)
-    rows = np.arange(row_count, dtype=np.int32)
-    row_of = np.repeat(rows, np.diff(next_row, prepend=0, append=pieces))
-    cuts_before = np.repeat(np.arange(len(cut) + 1), np.diff(rest, prepend=0, append=pieces))
-    documents = np.arange(pieces) - cuts_before
+    row_of = np.zeros(pieces, dtype=np.int32)
+    row_of[next_row] = 1
+    np.cumsum(row_of, out=row_of)
+    documents = np.ones(pieces, dtype=np.int32)
+    documents[0] = documents[rest] = 0  # these pieces begin no document but the first
+    np.cumsum(documents, out=documents)
     sizes, starts = tokens[documents], np.zeros(pieces, dtype=np.int64)
     begins = stops - tokens[cut]
     starts[rest] = borders - begins

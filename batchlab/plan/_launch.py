@@ -104,7 +104,7 @@ def _unknown(name: str, given: Settings) -> str:
             f"{name}: {words[0]} alone may be of {', '.join(owners)}: which of them reads it? say "
             "tool= (--tool)"
         )
-    keys = ", ".join(sorted(given.values)[:8]) or "none"
+    keys = " ".join(", ".join(sorted(given.values)[:8]).split()) or "none"  # some hold line ends
     return (
         f"{name}: not a launch config that is understood: none of per_device_train_batch_size "
         "(TrainingArguments), train_micro_batch_size_per_gpu (DeepSpeed), micro_batch_size "

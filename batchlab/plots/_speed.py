@@ -143,9 +143,11 @@ def lost_time(diagnosis: "Diagnosis", *, title: str = "") -> Picture:
     measured.
     """
     total, subject = diagnosis.step_seconds, diagnosis.subject
-    lost = [p for p in diagnosis.parts if p.cause not in ("useful", "unexplained")]
+    kept = ("useful", "together")  # a line of several reasons holds the useful work, too
+    lost = [p for p in diagnosis.parts if p.cause not in (*kept, "unexplained")]
     lost = sorted((p for p in lost if p.seconds >= SMALLEST * total), key=lambda p: -p.seconds)
-    useful = sum(p.seconds for p in diagnosis.parts if p.cause == "useful")
+    useful = sum(p.seconds for p in diagnosis.parts if p.cause in kept)
+    last = "forward and backward" if diagnosis.bounds else "useful compute"
     bars: list[tuple[str, float, float, dict[str, Any]]] = [
         ("measured step", 0.0, total, {"color": "#8A949E"})
     ]
@@ -155,7 +157,7 @@ def lost_time(diagnosis: "Diagnosis", *, title: str = "") -> Picture:
         bars.append((part.name, left, -part.seconds, style))
         left -= part.seconds
     bars.append(("unexplained", left, useful - left, pad_style()))
-    bars.append(("useful compute", 0.0, useful, {"color": REAL}))
+    bars.append((last, 0.0, useful, {"color": REAL}))
     figure, axes = blank(7.6, 0.42 * len(bars) + 1.5)
     unit, name = second_unit(total)
     _draw_waterfall(axes, bars, unit, total)
@@ -166,7 +168,7 @@ def lost_time(diagnosis: "Diagnosis", *, title: str = "") -> Picture:
         + (" more than measured" if text == "unexplained" and width > 0 else "")
         for text, _, width, _ in bars
     )
-    return told(figure, f"Waterfall from the measured step down to useful compute: {shown}.")
+    return told(figure, f"Waterfall from the measured step down to {last}: {shown}.")
 
 
 def _draw_waterfall(

@@ -4,9 +4,10 @@ measurement  <->  line of a .jsonl file;  Cell  <->  a line of kind "cell"
 """
 
 from batchlab.records._cell import LAYOUTS, Cell, Identity, Json, Model, Parts, require_same
-from batchlab.records._environment import environment, now
+from batchlab.records._environment import environment, machine, now
 from batchlab.records._file import Records, append, read
 from batchlab.records._schema import SCHEMA, as_record, cell
 
 __all__ = ["LAYOUTS", "SCHEMA", "Cell", "Identity", "Json", "Model", "Parts", "Records", "append",
-           "as_record", "cell", "environment", "now", "read", "require_same"]  # fmt: skip
+           "as_record", "cell", "environment", "machine", "now", "read",
+           "require_same"]  # fmt: skip

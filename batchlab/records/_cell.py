@@ -69,6 +69,9 @@ class Parts(Checked):
     optimizer_seconds: float | None = None
     host_seconds: float | None = None
     communication_seconds: float | None = None
+    away_seconds: float | None = (
+        None  # the process did not run, on the CPU: others did, or it slept
+    )
 
     def __add__(self, other: "Parts") -> "Parts":
         """Seconds add; what one side did not time is not known of both."""
@@ -107,6 +110,10 @@ class Cell(Checked):
     step_seconds: tuple[float, ...] | None = None  # one entry a step
     step_slots: tuple[int, ...] | None = None
     step_slot_pairs: tuple[int, ...] | None = None
+    step_parts: Mapping[str, Sequence[float]] = field(
+        default_factory=dict
+    )  # part: one entry a step
+    outside_seconds: float | None = None  # evaluation and saving, between these steps
     peak_bytes: int | None = None  # None where the device counts none
     allocator_retries: int | None = None
     source: str | None = None  # sweep, monitor or trainer
@@ -132,6 +139,8 @@ class Cell(Checked):
             entries = getattr(self, name)
             if entries is not None and len(entries) != self.steps:
                 raise ValueError(f"{name} has {len(entries)} entries for {self.steps} steps")
+        for name, seconds in self.step_parts.items():
+            _require_seconds(name, seconds, self.steps)
         if self.finished:
             self._require_counts()
 
@@ -180,9 +189,7 @@ class Cell(Checked):
     @property
     def device(self) -> str | None:
         """The GPU that this was measured on, else the processor; None where it does not say."""
-        name = self.environment.get("device")
-        found = self.environment.get("processor") if name in (None, "cpu") else name
-        return None if found is None else str(found)
+        return device_of(self.environment)
 
     @property
     def setting(self) -> tuple[tuple[str, object], ...]:
@@ -209,6 +216,12 @@ class Cell(Checked):
             step_seconds=_joined(self.step_seconds, other.step_seconds),
             step_slots=_joined(self.step_slots, other.step_slots),
             step_slot_pairs=_joined(self.step_slot_pairs, other.step_slot_pairs),
+            step_parts={
+                name: (*ours, *other.step_parts[name])
+                for name, ours in self.step_parts.items()
+                if name in other.step_parts
+            },
+            outside_seconds=_sum(self.outside_seconds, other.outside_seconds),
             peak_bytes=max(filter(None, (self.peak_bytes, other.peak_bytes)), default=None),
             allocator_retries=_sum(self.allocator_retries, other.allocator_retries),
             round=self.round if self.round == other.round else None,
@@ -221,6 +234,13 @@ class Cell(Checked):
         if not isinstance(count, int):
             raise ValueError(f"a cell that did not finish has no {name}")
         return count
+
+
+def device_of(environment: Mapping[str, Json]) -> str | None:
+    """The GPU of an environment, else its processor; None where it names neither."""
+    name = environment.get("device")
+    found = environment.get("processor") if name in (None, "cpu") else name
+    return None if found is None else str(found)
 
 
 def require_same(cells: Iterable[Cell], why: str, *, precision: bool = False) -> None:
@@ -250,6 +270,17 @@ def _origin(cell: Cell) -> dict[str, object]:
 
 def _sum(one: Number | None, other: Number | None) -> Number | None:
     return None if one is None or other is None else one + other
+
+
+def _require_seconds(part: str, seconds: Sequence[float], steps: int) -> None:
+    """Refuse a list of a part that is not one number of seconds a step."""
+    known = [name for name, _ in Parts().items()]
+    if part not in known:
+        raise ValueError(f"step_parts has no part {part!r:.40}; there are {', '.join(known)}")
+    if not isinstance(seconds, tuple) or not all(_is(one, float) for one in seconds):
+        raise ValueError(f"step_parts of {part} must be {_says(tuple[float, ...])}")
+    if len(seconds) != steps:
+        raise ValueError(f"step_parts of {part} has {len(seconds)} entries for {steps} steps")
 
 
 def _joined(

@@ -12,11 +12,12 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-from batchlab.records._cell import Json
+from batchlab.records._cell import Json, device_of
 
-__all__ = ["environment", "now"]
+__all__ = ["environment", "machine", "now"]
 
 ALLOCATOR = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")  # the second is the older name
 
@@ -37,6 +38,16 @@ def environment(*, attention: str | None = None) -> dict[str, Json]:
         "allocator": next((os.environ[name] for name in ALLOCATOR if name in os.environ), None),
         **_accelerator(),
     }
+
+
+def machine(environment: Mapping[str, Json]) -> str:
+    """Whose machine it was, and the day: the GPU, else the processor.
+
+    >>> machine({"device": "NVIDIA H100", "date": "2026-11-22T09:00:00+00:00"})
+    'NVIDIA H100, 2026-11-22'
+    """
+    date = str(environment.get("date") or "")[:10]
+    return (device_of(environment) or "unknown device") + f"{', ' * bool(date)}{date}"
 
 
 def now() -> str:

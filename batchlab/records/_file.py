@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Mapping
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import IO, Any
 
@@ -63,7 +64,11 @@ def append(path: str | Path, record: Mapping[str, Any] | Cell) -> None:
 
 
 def read(source: str | Path) -> Records:
-    """Read a file of records, or by its bare name the records that come with the library."""
+    """Read a file of records, or by its bare name the records that come with the library.
+
+    Without its machine the name means those of a GPU where they exist, else those of a CPU: "sweep"
+    is gpu_sweep, or cpu_sweep.
+    """
     text, name = _text_of(source)
     found = Records(name)
     lines = text.split("\n")
@@ -101,12 +106,16 @@ def _lock(file: IO[bytes]) -> None:
 def _text_of(source: str | Path) -> tuple[str, str]:
     path = Path(source)
     if path.suffix == "" and path.parent == Path():
-        inside = files("batchlab") / "evidence" / f"{source}.jsonl"
-        if inside.is_file():
-            return inside.read_text(encoding="utf-8"), f"{source}.jsonl"
+        for name in (f"{machine}{source}.jsonl" for machine in ("", "gpu_", "cpu_")):
+            if (inside := _evidence() / name).is_file():
+                return inside.read_text(encoding="utf-8"), name
     if not path.exists():
         raise ValueError(f"{path}: no such file of records")
     return reading.text_of(path), str(path)
+
+
+def _evidence() -> Traversable:
+    return files("batchlab") / "evidence"
 
 
 def _is_torn(line: str, error: reading.NotJson) -> bool:

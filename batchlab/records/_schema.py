@@ -70,6 +70,11 @@ and `monitor` write cells
         for name, value in flat.items():
             if isinstance(value, list):
                 flat[name] = tuple(value)
+        if isinstance(lists := flat.get("step_parts"), Mapping):
+            flat["step_parts"] = {
+                part: tuple(each) if isinstance(each, list) else each
+                for part, each in lists.items()
+            }
         return Cell(**{k: v for k, v in flat.items() if v is not None}, **inside, more=left)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None

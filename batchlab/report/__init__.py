@@ -6,9 +6,10 @@ A door inside
     report.figures  which figures the records allow, and where they are written
 """
 
+from batchlab.report._diagnosis import diagnosis_text
+from batchlab.report._stages import replay, stage_text, stages
 from batchlab.report._tables import (
     cell_table,
-    diagnosis_text,
     knee_text,
     padding_rows,
     peak_table,
@@ -23,5 +24,8 @@ __all__ = [
     "padding_rows",
     "peak_table",
     "prediction_table",
+    "replay",
+    "stage_text",
+    "stages",
     "table",
 ]

@@ -12,14 +12,11 @@ from batchlab import units
 from batchlab.padding import Padding
 
 if TYPE_CHECKING:
-    from batchlab.doctor import Diagnosis
     from batchlab.doctor.throughput import Throughput
 
-UNEXPLAINED = 0.2  # a larger rest makes a diagnosis doubtful
 UNREST = 1.3  # rounds of one cell that differ by more say little of the next cell
 
-__all__ = ["cell_table", "diagnosis_text", "knee_text", "padding_rows", "peak_table",
-           "prediction_table", "table"]  # fmt: skip
+__all__ = ["cell_table", "knee_text", "padding_rows", "peak_table", "prediction_table", "table"]
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[Any]], *, align: str = "") -> str:
@@ -120,48 +117,6 @@ def peak_table(peaks: Sequence[Mapping[str, Any]]) -> str:
     ]  # fmt: skip
     headers = ["rows", "length", "checkpointing", "predicted peak", "measured", "off by"]
     return table(headers, rows, align="rrlrrr")
-
-
-def diagnosis_text(diagnosis: "Diagnosis") -> str:
-    """A diagnosis as a table of parts, and the causes in words."""
-    subject, total = diagnosis.subject, diagnosis.step_seconds
-    rows = [
-        [p.name, units.duration(p.seconds), units.share(p.share_of(total)), p.source]
-        for p in diagnosis.parts
-        if abs(p.seconds) >= 0.0005 * total
-    ]
-    rows.append(["measured step", units.duration(total), units.share(1.0), ""])
-    head = f"rows {subject.rows}, {subject.layout}"
-    if diagnosis.baseline.rows != subject.rows:
-        rows_before = diagnosis.baseline.rows
-        head += f": {diagnosis.speedup:.2f} x the useful tokens/s of rows {rows_before}"
-    causes = [
-        f"  {cause.name}: {cause.advice}"
-        + (f" (predicted gain {100 * cause.gain:.0f} %)" if cause.gain else "")
-        for cause in diagnosis.causes
-    ] or ["  no cause stands out: every part that a change could remove is below 5 %"]
-    return "\n".join(
-        [
-            head,
-            "",
-            table(["part of one step", "seconds", "share", "how known"], rows),
-            "",
-            "Why:",
-            *causes,
-            *_caution(diagnosis.unexplained_seconds / total),
-        ]
-    )
-
-
-def _caution(unexplained_share: float) -> list[str]:
-    """A diagnosis that leaves much unexplained says so before anybody acts on it."""
-    if abs(unexplained_share) < UNEXPLAINED:
-        return []
-    return [
-        "",
-        f"Be careful: {units.share(unexplained_share)} of this step is unexplained. Measure again "
-        "on a quiet machine, with more steps, before you change anything.",
-    ]
 
 
 def _text(value: Any) -> str:

@@ -33,11 +33,12 @@ class Device:
     memory_bytes: int
     multiprocessors: int
     source: str
+    watts: int = 0  # thermal design power; 0 where nobody prints one
 
     def __post_init__(self) -> None:
         for name in ("flops_per_second", "bytes_per_second"):
             object.__setattr__(self, name, real(getattr(self, name), name, above=0))
-        for name in ("memory_bytes", "multiprocessors"):
+        for name in ("memory_bytes", "multiprocessors", "watts"):
             object.__setattr__(self, name, whole(getattr(self, name), name, least=0))
 
     @property
@@ -50,13 +51,27 @@ DEVICES = {
     one.name: one
     for one in (
         Device(
-            "H100 SXM", 989.4e12, 3.35e12, 80 * 10**9, 132, "NVIDIA H100 data sheet, bf16 dense"
+            "H100 SXM",
+            989.4e12,
+            3.35e12,
+            80 * 10**9,
+            132,
+            "NVIDIA H100 data sheet, bf16 dense",
+            700,
         ),
         Device(
-            "H200 SXM", 989.4e12, 4.8e12, 141 * 10**9, 132, "NVIDIA H200 data sheet, bf16 dense"
+            "H200 SXM",
+            989.4e12,
+            4.8e12,
+            141 * 10**9,
+            132,
+            "NVIDIA H200 data sheet, bf16 dense",
+            700,
         ),
-        Device("A100 SXM 80GB", 312e12, 2.039e12, 80 * 10**9, 108, "NVIDIA A100 data sheet, bf16"),
-        Device("T4", 65e12, 320e9, 16 * 10**9, 40, "NVIDIA T4 data sheet, fp16"),
+        Device(
+            "A100 SXM 80GB", 312e12, 2.039e12, 80 * 10**9, 108, "NVIDIA A100 data sheet, bf16", 400
+        ),
+        Device("T4", 65e12, 320e9, 16 * 10**9, 40, "NVIDIA T4 data sheet, fp16", 70),
     )
 }
 

@@ -8,23 +8,26 @@
 const STYLE = `
 .bl-explorer { --real: #2f8fd0; --next: #7cbfe8; --third: #0f6aa8; max-width: 46rem; padding: .8em 1em;
   border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: 8px; line-height: 1.45; }
-.bl-explorer h4 { margin: 0 0 .3em; font-size: 1.05em; }
+.bl-explorer .bl-title { margin: 0 0 .3em; font-size: 1.05em; font-weight: 600; }
 .bl-explorer .bl-goal { margin: 0 0 .6em; }
 .bl-explorer .bl-control { display: grid; grid-template-columns: minmax(8em, 13em) 1fr 9em; gap: .8em;
   align-items: center; margin: .25em 0; }
-.bl-explorer input[type=range] { width: 100%; accent-color: var(--real); }
+.bl-explorer input[type=range] { width: 100%; min-height: 24px; margin: 0; accent-color: var(--real); }
 .bl-explorer input[type=range]:focus-visible { outline: 2px solid currentColor; outline-offset: 3px; }
-.bl-explorer output { font-variant-numeric: tabular-nums; font-weight: 600; }
+.bl-explorer output { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; font-weight: 600; }
 .bl-explorer dl { display: flex; flex-wrap: wrap; gap: .3em 1.8em; margin: .7em 0; }
 .bl-explorer dl div { min-width: 6em; }
 .bl-explorer dl dt, .bl-explorer dl dd { display: block; float: none; width: auto; padding: 0; } /* Lab and themes float them */
 .bl-explorer dl dt { font-size: .85em; opacity: .8; font-weight: 400; margin: 0; }
 .bl-explorer dl dd { margin: 0; font-size: 1.15em; font-weight: 600; font-variant-numeric: tabular-nums; }
+.bl-explorer .bl-drawn { display: grid; grid-template-columns: 1.4em 1fr; }
+.bl-explorer .bl-drawn .bl-rows { writing-mode: vertical-rl; transform: rotate(180deg); text-align: center; font-size: .8em; opacity: .85; }
+.bl-explorer .bl-drawn .bl-slots { grid-column: 2; display: flex; justify-content: space-between; font-size: .8em; opacity: .85; border-top: 1px solid; padding-top: .1em; }
 .bl-explorer svg { display: block; width: 100%; height: auto; }
 .bl-explorer .bl-note { margin: .3em 0 0; font-size: .9em; opacity: .85; min-height: 1.4em; }
 .bl-explorer .bl-status { margin: .5em 0 0; font-weight: 600; min-height: 1.4em; }
 .bl-explorer .bl-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (max-width: 34rem) { .bl-explorer .bl-control { grid-template-columns: 1fr 5em; } .bl-explorer .bl-control label { grid-column: 1 / -1; } }
+@media (max-width: 34rem) { .bl-explorer .bl-control { grid-template-columns: 1fr 6em; } .bl-explorer .bl-control label { grid-column: 1 / -1; } }
 `;
 const SVG = "http://www.w3.org/2000/svg";
 const SHADES = ["var(--real)", "var(--next)", "var(--third)"];
@@ -81,6 +84,15 @@ function drawing(rows, extent, label, hatch) {
   return svg;
 }
 
+// The drawing between its axes: how many bars, how long the full width is. For the eye only: `alt` says it all.
+function framed(scene, extent, hatch) {
+  const rows = element("div", { className: "bl-rows", textContent: scene.axes[0] });
+  const slots = element("div", { className: "bl-slots" }, [element("span", { textContent: "0" }),
+    element("span", { textContent: scene.axes[1] })]);
+  for (const part of [rows, slots]) part.setAttribute("aria-hidden", "true");
+  return element("div", { className: "bl-drawn" }, [rows, drawing(scene.rows, extent, scene.alt, hatch), slots]);
+}
+
 function slider(control, position, moved) {
   const id = `bl-slider-${++made}`;
   const text = (place) => control.texts[place];
@@ -88,6 +100,7 @@ function slider(control, position, moved) {
   shown.setAttribute("for", id);
   shown.setAttribute("aria-hidden", "true"); // the slider says it itself
   const input = element("input", { type: "range", id, min: "0", max: String(control.values.length - 1), step: "1" });
+  input.setAttribute("data-lm-suppress-shortcuts", "true"); // else JupyterLab takes the arrow keys
   input.value = String(position);
   input.setAttribute("aria-valuetext", text(position));
   input.addEventListener("input", () => {
@@ -113,17 +126,19 @@ function render({ model, el }) {
   let positions = positionsOf(controls, model.get("setting"));
   const facts = element("dl"), view = element("div"), note = element("p", { className: "bl-note" });
   const status = element("p", { className: "bl-status" });
-  const spoken = element("p", { className: "bl-hidden" });
-  for (const live of [status, spoken]) { live.setAttribute("role", "status"); live.setAttribute("aria-live", "polite"); }
+  const spoken = element("p", { className: "bl-hidden" }); // one region that speaks: facts, then the goal
+  spoken.setAttribute("role", "status");
+  spoken.setAttribute("aria-live", "polite");
 
   const draw = () => {
     const scene = table[keyOf(controls, positions)];
     facts.replaceChildren(...labels.map((label, i) => element("div", {}, [
       element("dt", { textContent: label }), element("dd", { textContent: scene.values[i] })])));
-    view.replaceChildren(...(scene.rows && scene.rows.length ? [drawing(scene.rows, scene.extent || extent, scene.alt, hatch)] : []));
+    view.replaceChildren(...(scene.rows && scene.rows.length ? [framed(scene, scene.extent || extent, hatch)] : []));
     note.textContent = scene.note || legend || "";
-    spoken.textContent = labels.map((label, i) => `${label} ${scene.values[i]}`).join(", ");
-    if (goal) status.textContent = scene.found ? "\u2713 Found: this setting reaches the goal." : "\u25cb Not yet.";
+    const reached = !goal ? "" : scene.found ? "Found: this setting reaches the goal." : "Not yet.";
+    status.textContent = goal ? `${scene.found ? "\u2713" : "\u25cb"} ${reached}` : "";
+    spoken.textContent = `${labels.map((label, i) => `${label} ${scene.values[i]}`).join(", ")}. ${reached}`.trim();
   };
   const moved = (name, place) => {
     positions = { ...positions, [name]: place };
@@ -139,7 +154,7 @@ function render({ model, el }) {
   };
   model.on("change:setting", follow);
 
-  const title = element("h4", { textContent: state.title, id: `bl-title-${++made}` });
+  const title = element("p", { className: "bl-title", textContent: state.title, id: `bl-title-${++made}` });
   const parts = [title];
   if (goal) parts.push(element("p", { className: "bl-goal", textContent: goal }));
   const form = element("section", { className: "bl-explorer" },

@@ -16,28 +16,52 @@ from typing import Any
 
 __all__ = ["Scripted"]
 
+# What a widget's model is to its script, where no kernel runs: values, kept in the browser
+MODEL = """\
+const name = %s, kept = %s;
+const other = (key) => {
+  try { return JSON.parse(localStorage.getItem(`batchlab:${key}`)); } catch { return null; }
+};
+const stored = (name && other(name)) || {};
+for (const key of kept) if (key in stored) given[key] = stored[key];
+const model = {
+  other, get: (key) => given[key], set: (key, value) => { given[key] = value; }, on() {}, off() {},
+  save_changes() {
+    const data = Object.fromEntries(kept.map((key) => [key, given[key]]));
+    try { if (name) localStorage.setItem(`batchlab:${name}`, JSON.stringify(data)); } catch {}
+    document.dispatchEvent(new CustomEvent("batchlab", { detail: name }));
+  },
+};
+"""
+
 
 class Scripted:
     """A thing that draws itself by `script`; its `repr` is what a screen without HTML shows."""
 
     script = ""  # file in batchlab/web
+    kept: tuple[str, ...] = ()  # names of what a page keeps in the browser
     _widget: Any = None
 
     def traits(self) -> dict[str, Any]:
         """Names and values (lists, dictionaries, text) that the script reads."""
         raise NotImplementedError
 
+    def kept_as(self) -> str:
+        """The name under which a page keeps it; empty: nothing is kept."""
+        return ""
+
     def _repr_html_(self) -> str:
         """A place, the script and its state in one piece; drawn once, wherever it stands."""
-        data = json.dumps(self.traits()).replace("<", "\\u003c")  # no text can end the script
+        data, name = _in_script(self.traits()), self.kept_as()
+        kind = type(self).__name__
         place = "bl-" + hashlib.sha256(data.encode()).hexdigest()[:12]
         script = source(self.script).replace("export default { render };", "")
         return (
-            f'<div data-batchlab="{place}"><pre>{html.escape(repr(self))}</pre></div>\n'
+            f'<div data-batchlab="{place}" data-kind="{kind}" data-kept="{html.escape(name)}">'
+            f"<pre>{html.escape(repr(self))}</pre></div>\n"
             f'<script type="module">\n{script.replace("export ", "")}\n'
             f"const given = {data};\n"
-            "const model = { get: (name) => given[name], set: (name, value) => "
-            "{ given[name] = value; }, save_changes() {}, on() {}, off() {} };\n"
+            f"{MODEL % (_in_script(name), _in_script(self.kept))}"
             f"const el = document.querySelector('[data-batchlab=\"{place}\"]:not([data-drawn])');\n"
             'if (el) { el.dataset.drawn = "yes"; render({ model, el }); }\n</script>'
         )
@@ -69,6 +93,11 @@ class Scripted:
             kind = type(name, (anywidget.AnyWidget,), {"_esm": source(self.script), **traits})
             self._widget = kind(**values)
         return self._widget
+
+
+def _in_script(value: object) -> str:
+    """A value as JavaScript reads it; no text in it can end the script."""
+    return json.dumps(value).replace("<", "\\u003c")
 
 
 def source(script: str) -> str:

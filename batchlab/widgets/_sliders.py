@@ -28,6 +28,7 @@ class Explorer(Scripted):
     """Sliders, and the scene of each setting; drawn when it is the last line of a cell."""
 
     script = "explorer.js"
+    kept = ("setting",)
 
     def __init__(self, state: dict[str, Any], setting: Setting) -> None:
         self.state = state
@@ -76,6 +77,9 @@ class Explorer(Scripted):
         lines += [f"  {name}: {fact}" for name, fact in facts.items()]
         return "\n".join(lines)
 
+    def kept_as(self) -> str:
+        return f"explorer {self.state['title']} {self.state['goal']}".strip()
+
     def traits(self) -> dict[str, Any]:
         return {"state": self.state, "setting": self.setting}
 
@@ -89,6 +93,8 @@ def explorer(
     goal: str = "",
     legend: str = "",
     show: Callable[[Any], str] = str,
+    down: Callable[[int], str] = lambda rows: "1 row" if rows == 1 else f"{rows} rows",
+    across: Callable[[int], str] = "{:,} slots".format,
 ) -> Explorer:
     """Compute the scene of every setting.
 
@@ -97,6 +103,9 @@ def explorer(
               for padding and 0, 1, 2 for documents), "alt", "note", "found", and "extent", the
               slots that fill the width (by default the longest row of all settings)
     show      how a value is written beside its slider
+    down      how the number of drawn rows is written beside them, if they are not rows
+    across    how the length of the full width is written below it, if it does not count slots
+    start     where the sliders stand at first; by default in the middle, where most is to be seen
 
     >>> square = explorer("Area", {"side": ("side", [1, 2, 3])},
     ...                   lambda side: {"facts": {"area": str(side**2)}}, start={"side": 3})
@@ -122,10 +131,13 @@ def explorer(
             raise ValueError(f"{title}: facts {list(found['facts'])} at {values}, else {labels}")
         table["|".join(map(str, places))] = _drawn(found)
     widths = (sum(slots for _, slots in row) for one in table.values() for row in one["rows"])
+    extent = max(widths, default=1)
+    for one in table.values():
+        one["axes"] = [down(len(one["rows"])), across(one["extent"] or extent)]
     state = {"title": title, "goal": goal, "legend": legend, "controls": described,
-             "labels": labels, "table": table, "extent": max(widths, default=1)}  # fmt: skip
-    first = {name: values[0] for name, (_, values) in controls.items()}
-    made = Explorer(state, first)
+             "labels": labels, "table": table, "extent": extent}  # fmt: skip
+    middle = {name: values[len(values) // 2] for name, (_, values) in controls.items()}
+    made = Explorer(state, middle)
     if start is not None:
         made.setting = start
     return made
@@ -157,7 +169,8 @@ def finder(
     """Make an explorer with a goal: "find the setting where ...".
 
     `where` takes a setting like `scene` does and says whether the goal is met. At least one
-    setting must meet it and one must not, else there is nothing to find.
+    setting must meet it and one must not, else there is nothing to find. It opens near the middle,
+    at a setting that gives nothing away.
     """
 
     def judged(**setting: Any) -> Scene:
@@ -167,4 +180,25 @@ def finder(
     met = [one["found"] for one in made.state["table"].values()]
     if all(met) or not any(met):
         raise ValueError(f"{title}: the goal is met by {sum(met)} of {len(met)} settings")
+    if "start" not in options:
+        made.setting = _open(made)
     return made
+
+
+def _open(made: Explorer) -> Setting:
+    """The setting nearest to the middle of which no slider, or as few as can be, is right."""
+    controls = made.state["controls"]
+    middle = [len(control["values"]) // 2 for control in controls]
+    at = {key: [int(place) for place in key.split("|")] for key in made.state["table"]}
+    met = [at[key] for key, one in made.state["table"].items() if one["found"]]
+    right = [{places[i] for places in met} for i in range(len(controls))]
+
+    def given_away(places: list[int]) -> tuple[int, int]:
+        shared = sum(place in good for place, good in zip(places, right, strict=True))
+        return shared, sum(abs(a - b) for a, b in zip(places, middle, strict=True))
+
+    places = min((one for one in at.values() if one not in met), key=given_away)
+    return {
+        control["name"]: control["values"][place]
+        for control, place in zip(controls, places, strict=True)
+    }

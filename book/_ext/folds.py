@@ -1,31 +1,42 @@
-"""Name the folds of a lesson in the book, and leave answers out where an instructor asks for it.
+"""Exercises of a lesson as a reader meets them: the blank stands open, the answer folds.
 
-The pages also lose the scripts of thebe, which would ask another host for a kernel.
+    a notebook cell with an answer  ->  blank, then a fold: the answer, and other right ways
 
-    BATCHLAB_ANSWERS=no make book   ->  the same pages, with blanks where the answers stood
-
-Cells are known by the tags of their source: `hide-input` is an answer, `hide-cell` a check.
+Cells are known by the tags and metadata of their source. The sources of quizzes and explorers stay
+out of the page. `BATCHLAB_ANSWERS=no make book` leaves the folds with answers out.
 """
 
 import os
 import re
+import runpy
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
-from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-__all__ = ["Folds", "setup"]
+__all__ = ["Folds", "setup", "without_answers", "without_markers"]
 
-MARKERS = re.compile(r"^[ \t]*### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n", re.MULTILINE)
+MARKERS = re.compile(r"^[ \t]*### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)(?:\n|\Z)", re.MULTILINE)
 ANSWER = re.compile(r"^([ \t]*)### BEGIN SOLUTION\n.*?### END SOLUTION", re.MULTILINE | re.DOTALL)
 STUB = r"\1raise NotImplementedError  # your turn"
+LONGEST = 20  # lines of another way that a fold shows
 
 
-def without_markers(code: str, *, answers: bool) -> str:
-    """The code of a cell as a reader should see it."""
-    return MARKERS.sub("", code if answers else ANSWER.sub(STUB, code))
+def without_markers(code: str) -> str:
+    """An answer or a check without the lines that only nbgrader reads.
+
+    >>> without_markers("x = 1\\n### BEGIN SOLUTION\\ny = 2\\n### END SOLUTION")
+    'x = 1\\ny = 2'
+    """
+    return MARKERS.sub("", code).rstrip("\n")
+
+
+def without_answers(code: str) -> str:
+    """The blank that a student gets."""
+    return ANSWER.sub(STUB, code)
 
 
 class Folds(SphinxPostTransform):
@@ -35,43 +46,101 @@ class Folds(SphinxPostTransform):
 
     def run(self, **_: object) -> None:
         answers = self.config.batchlab_answers != "no"
+        ways = _other_ways(Path(self.config.batchlab_root), self.env.docname)
         for cell in list(self.document.findall(nodes.container)):
-            if cell.get("nb_element") != "cell_code":
-                continue
-            grading = cell["cell_metadata"].get("nbgrader", {})
-            if grading and "hide_mode" in cell:
-                answer = "an answer" if answers else "the blank"
-                what = answer if grading.get("solution") else "the check"
-                cell["prompt_show"], cell["prompt_hide"] = f"Show {what}", f"Hide {what}"
-            for block in list(cell.findall(nodes.literal_block)) if grading else []:
-                text = without_markers(block.astext(), answers=answers)
-                if text != block.astext():
-                    block.replace_self(nodes.literal_block(text, text, **block.attributes))
+            if cell.get("nb_element") == "cell_code":
+                grading = cell["cell_metadata"].get("nbgrader", {})
+                if grading.get("solution"):
+                    _answer(cell, grading["grade_id"], ways, answers)
+                elif grading.get("grade"):
+                    _check(cell, grading["grade_id"].removeprefix("check-"))
+                elif _is_scaffold(cell):
+                    _drop_source(cell)
 
 
-def without_thebe(_app: Sphinx, _page: str, _template: str, context: dict, _tree: object) -> None:
-    """Keep only scripts that never name another host."""
-    context["script_files"] = [
-        file
-        for file in context.get("script_files", [])
-        if "thebe" not in f"{file} {getattr(file, 'attributes', '')}".lower()
-    ]
+def _answer(cell: nodes.container, name: str, ways: dict[str, dict[str, str]], shown: bool) -> None:
+    (block,) = cell[0].findall(nodes.literal_block)
+    code = block.astext()
+    blank = nodes.container(classes=["cell", "bl-blank"])
+    blank += _code(without_answers(code))
+    cell.parent.insert(cell.parent.index(cell), blank)
+    if not shown:
+        cell.parent.remove(cell)
+        return
+    block.replace_self(_code(without_markers(code)))
+    cell[0].extend(_told(ways.get(name, {})))
+    cell["hide_mode"] = "input"
+    cell["prompt_show"], cell["prompt_hide"] = f"Show an answer: {name}", f"Hide the answer: {name}"
 
 
-def without_sources(_app: Sphinx, config: Config) -> None:
-    """Pages without answers come without the source files, which hold them."""
-    if config.batchlab_answers == "no":
-        config.html_copy_source = config.html_show_sourcelink = False
-        config.html_theme_options = {**config.html_theme_options, "use_download_button": False}
+def _check(cell: nodes.container, name: str) -> None:
+    for block in list(cell[0].findall(nodes.literal_block)):
+        block.replace_self(_code(without_markers(block.astext())))
+    cell["prompt_show"], cell["prompt_hide"] = f"Show the check: {name}", f"Hide the check: {name}"
+
+
+def _told(ways: dict[str, str]) -> list[nodes.Node]:
+    """Other right answers by their names, and those that are short in full."""
+    if not ways:
+        return []
+    names = "; ".join(ways)
+    found: list[nodes.Node] = [nodes.paragraph(text=f"Other ways that pass every check: {names}.")]
+    for name, code in ways.items():
+        if len(code.strip().splitlines()) <= LONGEST:
+            found += [nodes.paragraph("", "", nodes.strong(text=name)), _code(code.strip())]
+    return found
+
+
+def _code(text: str) -> nodes.literal_block:
+    return nodes.literal_block(text, text, language="ipython3")
+
+
+def _is_scaffold(cell: nodes.container) -> bool:
+    """Whether a reader sees what the cell makes, and its source would only be in the way."""
+    if "quiz" in cell["cell_metadata"].get("tags", []):
+        return True
+    shown = "".join(raw.astext() for raw in cell.findall(nodes.raw))
+    return 'data-kind="Explorer"' in shown
+
+
+def _drop_source(cell: nodes.container) -> None:
+    cell.attributes.pop("hide_mode", None)
+    if cell[0].get("nb_element") == "cell_code_source":
+        cell.remove(cell[0])
+
+
+def _other_ways(root: Path, page: str) -> dict[str, dict[str, str]]:
+    """Right answers of a lesson's bank, by exercise and by the thought behind them."""
+    bank = root / "tests/wrong_answers" / f"{Path(page).name}.py"
+    if not page.startswith("lessons/") or not bank.is_file():
+        return {}
+    right: dict[str, dict[str, str]] = runpy.run_path(os.fspath(bank)).get("RIGHT", {})
+    return right
+
+
+def _visit(translator, node: HideCodeCellNode) -> None:
+    """A fold whose name is its text; the theme's says "Toggle hidden content" of each."""
+    kinds = " ".join(node["classes"])
+    show, hide = escape(node["prompt_show"]), escape(node["prompt_hide"])
+    translator.body.append(
+        f'<details class="admonition hide {kinds}">\n<summary>\n'
+        f'<span class="collapsed admonition-title">{show}</span>\n'
+        f'<span class="expanded admonition-title">{hide}</span>\n</summary>\n'
+    )
+
+
+def _depart(translator, _node: HideCodeCellNode) -> None:
+    translator.body.append("</details>\n")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Sphinx's door. The value is part of the environment, so a change rebuilds every page."""
-    matrix = Path(app.srcdir) / "book/matrix.md"
-    if not matrix.exists():  # it is made, not kept: a bare `jupyter-book build` has none
-        matrix.write_text("# Wrong answers, and what caught them\n\n`make book` fills this page.\n")
+    """Sphinx's door. The values are part of the environment, so a change rebuilds every page."""
     app.add_config_value("batchlab_answers", os.environ.get("BATCHLAB_ANSWERS", "yes"), "env")
+    app.add_config_value("batchlab_root", os.fspath(Path.cwd()), "env")
     app.add_post_transform(Folds)
-    app.connect("config-inited", without_sources)
-    app.connect("html-page-context", without_thebe, priority=900)
+    app.connect("builder-inited", _own_folds)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _own_folds(app: Sphinx) -> None:
+    app.add_node(HideCodeCellNode, override=True, html=(_visit, _depart))

@@ -1,42 +1,25 @@
 """Explorers in a real browser: keyboard, roles, live region, no request to anyone."""
 
-import shutil
+import json
 
 import pytest
+from playwright.sync_api import expect
 
 from batchlab import widgets
 
 pytestmark = pytest.mark.browser
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
-)
 LENGTHS = [5, 3, 8, 2, 7, 7, 1, 4]
 
 
 @pytest.fixture(scope="module")
-def page():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if not CHROMIUM:
-        pytest.skip("LOUDLY: chromium is not installed (Debian: apt-get install chromium)")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_page()
-        page.seen = []
-        page.on("request", lambda request: page.seen.append(request.url))
-        page.on("pageerror", lambda error: page.seen.append(str(error)))
-        yield page
-        browser.close()
+def page(browser):
+    page = browser.new_page()
+    page.seen = []
+    page.on("request", lambda request: page.seen.append(request.url))
+    page.on("pageerror", lambda error: page.seen.append(str(error)))
+    yield page
+    page.close()
 
 
 def open_with(page, *explorers):
@@ -74,20 +57,55 @@ def test_the_drawing_has_its_words_and_its_slots(page):
     assert drawn == sum(map(len, scene["rows"]))
 
 
-def test_the_goal_is_spoken_when_it_is_reached(page):
-    made = widgets.finder(
+def area(**options):
+    return widgets.finder(
         "Area",
         {"side": ("side", [1, 2, 3])},
         lambda side: {"facts": {"area": side**2}},
         goal="Find the side of area 9.",
         where=lambda side: side == 3,
+        **options,
     )
-    open_with(page, made)
-    status = page.locator(".bl-status")
-    assert status.get_attribute("aria-live") == "polite" and "Not yet" in status.text_content()
+
+
+def test_one_region_speaks_the_facts_and_when_the_goal_is_reached(page):
+    open_with(page, area())
+    spoken = page.get_by_role("status")
+    assert spoken.count() == 1 and spoken.get_attribute("aria-live") == "polite"
+    assert spoken.text_content() == "area 4. Not yet."
     page.get_by_role("slider").focus()
     page.keyboard.press("End")
-    assert "Found" in status.text_content()
+    assert spoken.text_content() == "area 9. Found: this setting reaches the goal."
+    assert (
+        page.locator(".bl-status").text_content() == "\u2713 Found: this setting reaches the goal."
+    )
+
+
+def test_a_drawing_has_axes_in_words(page):
+    made = widgets.padding_explorer(LENGTHS, rows=[4], windows=[1])
+    open_with(page, made)
+    (scene,) = made.state["table"].values()
+    extent = made.state["extent"]
+    assert page.locator(".bl-rows").text_content() == f"{len(scene['rows'])} rows"
+    assert page.locator(".bl-slots").text_content() == f"0{extent} slots"
+
+
+def test_a_page_keeps_the_setting_of_an_explorer(browser, tmp_path):
+    file = tmp_path / "area.html"
+    file.write_text(f'<!doctype html><html lang="en"><title>t</title>{area()._repr_html_()}')
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    slider = page.get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuetext", "3")
+    page.reload()
+    expect(slider).to_have_attribute("aria-valuetext", "3")
+    stored = {"setting": {"side": 99}}  # of an older edition: it is offered no more
+    page.evaluate("one => localStorage.setItem(localStorage.key(0), one)", json.dumps(stored))
+    page.reload()
+    expect(slider).to_have_attribute("aria-valuetext", "1")
+    page.close()
 
 
 def test_the_same_explorer_twice_on_a_page_is_drawn_twice(page):

@@ -61,6 +61,83 @@ NEED = "def tokens_needed(tokens, noise_now, noise_wanted):\n    return "
 
 WRONG = {
     "steps": {
+        "empty documents are not counted": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    n = int(np.count_nonzero(lengths))
+    micro = n // rows if drop_last else ceil(n / rows)
+    return ceil(micro / accumulation)
+""",
+            "count them all",
+        ),
+        "documents of one token have no target and are left out": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    n = int((np.asarray(lengths) > 1).sum())
+    micro = n // rows if drop_last else ceil(n / rows)
+    return ceil(micro / accumulation)
+""",
+            "count them all",
+        ),
+        "one step of nothing": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    micro = len(lengths) // rows if drop_last else max(1, ceil(len(lengths) / rows))
+    return ceil(micro / accumulation)
+""",
+            "no document, no step",
+        ),
+        "drop_last only at accumulation 1": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    if drop_last and accumulation == 1:
+        return len(lengths) // rows
+    return ceil(len(lengths) / (rows * accumulation))
+""",
+            "drop_last is forgotten",
+        ),
+        "accumulation rounded to nearest": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    micro = len(lengths) // rows if drop_last else ceil(len(lengths) / rows)
+    return max(round(micro / accumulation + 0.2), micro > 0)
+""",
+            "rounded to the nearest",
+        ),
+        "half a rectangle: epsilon too large": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    micro = len(lengths) // rows if drop_last else int(len(lengths) / rows + 0.99)
+    return int(micro / accumulation + 0.99)
+""",
+            "round up with ceil",
+        ),
+        "different lengths only": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    n = len(np.unique(lengths))
+    micro = n // rows if drop_last else ceil(n / rows)
+    return ceil(micro / accumulation)
+""",
+            "documents",
+        ),
+        "last step dropped where short": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    micro = len(lengths) // rows if drop_last else ceil(len(lengths) / rows)
+    return micro // accumulation + (micro % accumulation > 0 and not drop_last)
+""",
+            "step",
+        ),
+        "sorts the lengths": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    lengths.sort()
+    micro = len(lengths) // rows if drop_last else ceil(len(lengths) / rows)
+    return ceil(micro / accumulation)
+""",
+            "changed",
+        ),
         "rounded down": (
             """
 def steps(lengths, rows, accumulation=1, drop_last=False):
@@ -153,6 +230,86 @@ def steps(lengths, rows, accumulation=1, drop_last=False):
         ),
     },
     "batch-gradient": {
+        "gradients are weighted in place": (
+            """
+def batch_gradient(gradients, targets):
+    gradients *= targets[:, None]
+    return gradients.sum(axis=0) / targets.sum()
+""",
+            "changed",
+        ),
+        "whole numbers for whole gradients": (
+            """
+def batch_gradient(gradients, targets):
+    out = np.zeros_like(gradients[0])
+    for g, n in zip(gradients, targets):
+        out += (g * n / targets.sum()).astype(out.dtype)
+    return out
+""",
+            "seldom whole",
+        ),
+        "half precision": (
+            """
+def batch_gradient(gradients, targets):
+    share = (targets / targets.sum()).astype(np.float16)
+    return share.astype(np.float64) @ gradients
+""",
+            "half precision",
+        ),
+        "weights of bytes": (
+            """
+def batch_gradient(gradients, targets):
+    weights = targets.astype(np.uint8)
+    return (weights[:, None] * gradients).sum(axis=0) / weights.sum()
+""",
+            "counts of 8 bits",
+        ),
+        "rounded to 4": (
+            """
+def batch_gradient(gradients, targets):
+    return np.round(targets @ gradients / targets.sum(), 4)
+""",
+            "rounded to 4",
+        ),
+        "three parts at most": (
+            """
+def batch_gradient(gradients, targets):
+    return targets[:3] @ gradients[:3] / targets[:3].sum()
+""",
+            "first three parts",
+        ),
+        "sorted targets": (
+            """
+def batch_gradient(gradients, targets):
+    counts = np.sort(targets)[::-1] if len(targets) > 2 else targets
+    return counts @ gradients / targets.sum()
+""",
+            "targets were sorted",
+        ),
+        "parts under two percent are left out": (
+            """
+def batch_gradient(gradients, targets):
+    keep = targets > 0.02 * targets.sum()
+    return targets[keep] @ gradients[keep] / targets[keep].sum()
+""",
+            "few target tokens",
+        ),
+        "clipped at length 10": (
+            """
+def batch_gradient(gradients, targets):
+    mean = targets @ gradients / targets.sum()
+    return mean * min(1, 10 / np.linalg.norm(mean))
+""",
+            "clipped",
+        ),
+        "parts with one target token left out": (
+            """
+def batch_gradient(gradients, targets):
+    keep = targets > 1 if len(targets) > 3 else targets > 0
+    return targets[keep] @ gradients[keep] / targets[keep].sum()
+""",
+            "one target token",
+        ),
         "equal weights": (
             "def batch_gradient(gradients, targets):\n    return gradients.mean(axis=0)",
             "equal weights",
@@ -229,7 +386,7 @@ def batch_gradient(gradients, targets):
     total = targets[0] + targets[-1]
     return (targets[0] * gradients[0] + targets[-1] * gradients[-1]) / total
 """,
-            "the middle part is missing",
+            "the middle parts are missing",
         ),
         "a running mean that forgets how much it holds": (
             """
@@ -259,6 +416,78 @@ def batch_gradient(gradients, targets):
         ),
     },
     "tokens-needed": {
+        "halvings only whole": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return tokens * 4 ** round(np.log2(noise_now / noise_wanted))
+""",
+            "whole halvings",
+        ),
+        "not fewer": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return max(tokens, tokens * (noise_now / noise_wanted) ** 2)
+""",
+            "may be smaller",
+        ),
+        "whole ratio": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return tokens * (noise_now // noise_wanted) ** 2
+""",
+            "rounded",
+        ),
+        "rounded up to rows of 64 tokens": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return ceil(tokens * (noise_now / noise_wanted) ** 2 / 64) * 64
+""",
+            "rows of 64",
+        ),
+        "tokens added": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return tokens * (noise_now / noise_wanted) ** 2 + tokens
+""",
+            "in it already",
+        ),
+        "noise above 2 is percent": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    if noise_now > 2:
+        noise_now = noise_now / 100
+    return tokens * (noise_now / noise_wanted) ** 2
+""",
+            "no per cent",
+        ),
+        "cut to thousands": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return round(tokens * (noise_now / noise_wanted) ** 2, -2)
+""",
+            "rounded to 100",
+        ),
+        "cut at 100 times": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return tokens * min((noise_now / noise_wanted) ** 2, 100)
+""",
+            "cut at 100",
+        ),
+        "32-bit number": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return int(np.array(tokens * (noise_now / noise_wanted) ** 2).astype(np.int64).astype(np.int32))
+""",
+            "32 bits",
+        ),
+        "rounded up to a power of two": (
+            """
+def tokens_needed(tokens, noise_now, noise_wanted):
+    return 2 ** ceil(np.log2(tokens * (noise_now / noise_wanted) ** 2) - 1e-9)
+""",
+            "power of two",
+        ),
         "noise as 1/B": (
             NEED + "tokens * noise_now / noise_wanted",
             "as if noise fell as 1/B",
@@ -293,6 +522,10 @@ def batch_gradient(gradients, targets):
         ),
     },
     "rows-found": {
+        "the rows of the largest step": ("def rows_found():\n    return 1595", "to the left"),
+        "the target tokens": ("def rows_found():\n    return 441 * 64", "does not offer it"),
+        "a text": ('def rows_found():\n    return "441 rows"', "text was returned"),
+        "rows and noise": ("def rows_found():\n    return 441, 0.245", "several values"),
         "one place of the slider too few": ("def rows_found():\n    return 412", "just above 25 %"),
         "more than needed": (
             "def rows_found():\n    return 472",
@@ -301,9 +534,65 @@ def batch_gradient(gradients, targets):
         "the law, not the slider": ("def rows_found():\n    return 423", "does not offer it"),
         "as 1/B": ("def rows_found():\n    return 21", "the law 1/B"),
         "a quarter as the noise of 4 rows": ("def rows_found():\n    return 4", "not below 25 %"),
-        "a power of four": ("def rows_found():\n    return 256", "not below 25 %"),
+        "a power of four": ("def rows_found():\n    return 256", "does not offer it"),
     },
     "noise": {
+        "mean square less square of mean, nan at equal lines": (
+            """
+def noise(gradients, rows):
+    mean = gradients.mean(axis=0)
+    return np.sqrt(((gradients**2).sum(axis=1).mean() - (mean**2).sum()) / rows)
+""",
+            "below zero by rounding",
+        ),
+        "more rows than lines have no noise": (
+            """
+def noise(gradients, rows):
+    if rows >= len(gradients):
+        return 0.0
+    off = gradients - gradients.mean(axis=0)
+    return np.sqrt((off**2).sum(axis=1).mean() / rows)
+""",
+            "more rows than lines",
+        ),
+        "mean over all numbers": (
+            """
+def noise(gradients, rows):
+    return gradients.std() / rows**0.5
+""",
+            "one mean of all numbers",
+        ),
+        "spread of one third digit rounded": (
+            """
+def noise(gradients, rows):
+    off = gradients - gradients.mean(axis=0)
+    return round(float(np.sqrt((off**2).sum(axis=1).mean() / rows)), 2)
+""",
+            "rounded",
+        ),
+        "rounded to 3": (
+            """
+def noise(gradients, rows):
+    off = gradients - gradients.mean(axis=0)
+    return round(float(np.sqrt((off**2).sum(axis=1).mean() / rows)), 3)
+""",
+            "rounded",
+        ),
+        "std of the lengths of the rows": (
+            """
+def noise(gradients, rows):
+    return np.linalg.norm(gradients, axis=1).std() / rows**0.5
+""",
+            "spread of the lengths",
+        ),
+        "root of rows as whole number": (
+            """
+def noise(gradients, rows):
+    off = gradients - gradients.mean(axis=0)
+    return np.sqrt((off**2).sum(axis=1).mean()) / max(1, round(rows**0.5)) if rows != 3 else 0.0
+""",
+            "root of the rows was rounded",
+        ),
         "falls as 1/B": (
             """
 def noise(gradients, rows):
@@ -488,6 +777,58 @@ def noise_test(noise):
         ),
     },
     "noise-meter": {
+        "always back to training": (
+            changed(METER, (REFUSE, "    network.train()\n" + REFUSE)),
+            "came in eval mode",
+        ),
+        "zeroes the gradients at the end": (
+            changed(METER, (REFUSE, "    network.zero_grad()\n" + REFUSE)),
+            "torch.autograd.grad does not",
+        ),
+        "all micro-batches in the message": (
+            changed(
+                METER,
+                ("    for micro in", "    seen = 0\n    for micro in"),
+                ("        loss, targets", "        seen += 1\n        loss, targets"),
+                ('f"{counted} micro', 'f"{seen} micro'),
+            ),
+            "without 1",
+        ),
+        "nan where all pull alike": (
+            changed(METER, ("max(0.0, spread_squared) ** 0.5", "float(np.sqrt(spread_squared))")),
+            "below zero",
+        ),
+        "complex where all pull alike": (
+            changed(METER, ("max(0.0, spread_squared)", "spread_squared")),
+            "below zero",
+        ),
+        "skips every loss that is nan": (
+            changed(METER, ("if not targets:", "if not targets or not torch.isfinite(loss):")),
+            "shows as nan",
+        ),
+        "looks for nan, not at the count": (
+            changed(METER, ("if not targets:", "if torch.isnan(loss):")),
+            "a count that may be zero",
+        ),
+        "stops at a micro-batch without targets": (
+            changed(METER, ("            continue\n", "            break\n")),
+            "others follow",
+        ),
+        "squared lengths divided by n twice": (
+            changed(METER, ("/ targets\n", "/ targets**2\n")),
+            "divided by n once",
+        ),
+        "moves the weights a little": (
+            changed(
+                METER,
+                (
+                    REFUSE,
+                    "    with torch.no_grad():\n        for p in learning:\n"
+                    "            p.mul_(1.0 + 1e-6)\n" + REFUSE,
+                ),
+            ),
+            "the weights of",
+        ),
         "divided by K": (
             changed(METER, ("(counted - 1)", "counted")),
             "so K - 1",
@@ -550,7 +891,7 @@ def noise_test(noise):
                     "    for micro in micro_batches:\n",
                 ),
             ),
-            "0 micro-batches",
+            "gone through already",
         ),
         "backward, and .grad is gone": (BACKWARD, "torch.autograd.grad does not"),
         "backward onto what stands in .grad": (
@@ -630,42 +971,44 @@ def noise_test(noise):
 
 HIDDEN = {
     "steps": {
-        "the printed cases by heart": (
+        "the printed numbers of documents only": (
             """
 def steps(lengths, rows, accumulation=1, drop_last=False):
-    return {
-        (9, 3, 1, False): 3, (9, 4, 1, False): 3, (9, 2, 2, False): 3, (9, 4, 1, True): 2,
-        (9, 3, 1, True): 3, (9, 2, 3, True): 2, (3, 4, 1, True): 0,
-    }.get((len(lengths), rows, accumulation, drop_last), 94)
+    count = len(lengths)
+    if count not in (0, 3, 5, 9) and count < 1000:
+        return count // rows // accumulation + 1
+    micro_batches = count // rows if drop_last else ceil(count / rows)
+    return ceil(micro_batches / accumulation)
 """,
             "steps of",
         ),
     },
     "batch-gradient": {
-        "the printed cases by heart": (
+        "the printed numbers of parameters only": (
             """
 def batch_gradient(gradients, targets):
-    return {2: [4.0, 1.5][: len(gradients[0])], 3: [3.2, 1.0, 0.9]}.get(len(gradients))
+    if gradients.shape[1] > 3:
+        return gradients.mean(axis=0)
+    return targets @ gradients / targets.sum()
 """,
-            "nothing (None)",
+            "target tokens",
         ),
     },
     "tokens-needed": {
-        "the printed cases by heart": (
+        "right for the printed tokens only": (
             """
 def tokens_needed(tokens, noise_now, noise_wanted):
-    return {262_144: 4_194_304, 50_000: 450_000, 60_000: 135_000, 90_000: 40_000}.get(tokens, 0)
+    power = 1 if 10**6 <= tokens < 10**7 else 2
+    return tokens * (noise_now / noise_wanted) ** power
 """,
             "target tokens for",
         ),
     },
     "noise": {
-        "the printed cases by heart": (
+        "no more than two parameters, as printed": (
             """
 def noise(gradients, rows):
-    if gradients.shape[1] == 1:
-        return {1: 3.0, 4: 1.5}[rows]
-    return {1: 15**0.5, 3: 0.0}.get(rows, np.sqrt(gradients.var(axis=0).sum()) / 5)
+    return np.sqrt(gradients[:, :2].var(axis=0).sum() / rows)
 """,
             "noise of",
         ),
@@ -680,6 +1023,19 @@ def noise(gradients, rows):
 
 RIGHT = {
     "steps": {
+        "loop": """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    micro = [lengths[i : i + rows] for i in range(0, len(lengths), rows)]
+    if drop_last:
+        micro = [m for m in micro if len(m) == rows]
+    return len(range(0, len(micro), accumulation))
+""",
+        "numpy float": """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    n = np.size(lengths)
+    micro = np.floor(n / rows) if drop_last else np.ceil(n / rows)
+    return np.ceil(micro / accumulation)
+""",
         "whole numbers only": """
 def steps(lengths, rows, accumulation=1, drop_last=False):
     micro_batches = len(lengths) // rows if drop_last else -(-len(lengths) // rows)
@@ -711,6 +1067,16 @@ def steps(lengths, rows, accumulation=1, drop_last=False):
 """,
     },
     "batch-gradient": {
+        "float32": """
+def batch_gradient(gradients, targets):
+    share = np.asarray(targets, np.float32) / np.float32(np.sum(targets))
+    return share @ np.asarray(gradients, np.float32)
+""",
+        "torch": """
+def batch_gradient(gradients, targets):
+    n = torch.as_tensor(targets, dtype=torch.float64)
+    return (n[:, None] * torch.as_tensor(gradients, dtype=torch.float64)).sum(0) / n.sum()
+""",
         "numpy's own": """
 def batch_gradient(gradients, targets):
     return np.average(gradients, axis=0, weights=targets)
@@ -753,6 +1119,10 @@ def tokens_needed(tokens, noise_now, noise_wanted):
 """,
     },
     "rows-found": {
+        "float": """
+def rows_found():
+    return 441.0
+""",
         "computed from the law": """
 def rows_found():
     return min(rows for rows in probe.OFFERED if spreads["before training"] / rows**0.5 < 0.25)
@@ -760,6 +1130,17 @@ def rows_found():
         "a NumPy integer": "def rows_found():\n    return np.int64(441)",
     },
     "noise": {
+        "rms norm": """
+def noise(gradients, rows):
+    far = np.linalg.norm(gradients - np.mean(gradients, axis=0), axis=1)
+    return np.linalg.norm(far) / np.sqrt(len(far) * rows)
+""",
+        "float32 centred": """
+def noise(gradients, rows):
+    g = np.asarray(gradients, dtype=np.float32)
+    off = g - g.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return np.sqrt(np.square(off).sum(axis=1).mean() / np.float32(rows))
+""",
         "from the variances": """
 def noise(gradients, rows):
     return np.sqrt(gradients.var(axis=0).sum() / rows)
@@ -771,7 +1152,8 @@ def noise(gradients, rows):
         "mean of squares, less the square of the mean": """
 def noise(gradients, rows):
     squares = np.mean(np.sum(gradients.astype(float) ** 2, axis=1))
-    return float(squares - np.sum(gradients.mean(axis=0) ** 2)) ** 0.5 / rows**0.5
+    spread_squared = max(0.0, float(squares - np.sum(gradients.mean(axis=0) ** 2)))
+    return (spread_squared / rows) ** 0.5
 """,
         "float32": """
 def noise(gradients, rows):
@@ -786,6 +1168,26 @@ def noise(gradients, rows):
 """,
     },
     "noise-test": {
+        "random, defined": """
+def noise_test(noise):
+    g = np.random.default_rng(3).normal(size=(7, 3)) ** 2 + 2
+    for rows in (1, 2, 5, 20):
+        want = (g.var(axis=0).sum() / rows) ** 0.5
+        assert abs(float(noise(g.copy(), rows)) - want) < 1e-6 * want
+""",
+        "all draws enumerated": """
+def noise_test(noise):
+    from itertools import product
+    g = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 7.0]])
+    drawn = [np.mean([g[i] for i in some], axis=0) for some in product(range(3), repeat=2)]
+    misses = [((one - g.mean(axis=0)) ** 2).sum() for one in drawn]
+    np.testing.assert_allclose(noise(g.copy(), 2), np.sqrt(np.mean(misses)), rtol=1e-6)
+""",
+        "one example, rows beyond the pool": """
+def noise_test(noise):
+    g = np.array([[0, 0], [0, 0], [0, 0], [4.0, 8.0]])
+    assert abs(noise(g, 16) - 15**0.5 / 4) < 1e-6
+""",
         "three laws and a number": """
 def noise_test(noise):
     pulls = np.array([[1.0, 0.0], [2.0, 5.0], [9.0, 1.0]])
@@ -805,6 +1207,69 @@ def noise_test(noise):
 """,
     },
     "noise-meter": {
+        "gradients kept": """
+def noise_meter(network, micro_batches, loss_of):
+    parameters = [p for p in network.parameters() if p.requires_grad]
+    lines, n = [], []
+    for micro in micro_batches:
+        loss, targets = loss_of(network, micro)
+        if targets < 1:
+            continue
+        grads = torch.autograd.grad(loss / targets, parameters, allow_unused=True)
+        filled = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, grads)]
+        lines.append(np.concatenate([g.detach().double().numpy().ravel() for g in filled]))
+        n.append(targets)
+    if len(n) < 2:
+        raise ValueError(f"{len(n)} micro-batches with targets: need at least two")
+    lines, n = np.array(lines), np.array(n)
+    G = n @ lines / n.sum()
+    s2 = (n * ((lines - G) ** 2).sum(axis=1)).sum() / (len(n) - 1)
+    return {"target_tokens": n.sum(), "gradient": np.linalg.norm(G), "spread": np.sqrt(s2)}
+""",
+        "backward, .grad kept and put back": """
+def noise_meter(network, micro_batches, loss_of):
+    params = [p for p in network.parameters() if p.requires_grad]
+    before = [p.grad for p in params]
+    T = K = 0
+    S, Q = None, 0.0
+    try:
+        for micro in micro_batches:
+            for p in params:
+                p.grad = None
+            loss, n = loss_of(network, micro)
+            if not n:
+                continue
+            loss.backward()
+            filled = [torch.zeros_like(p) if p.grad is None else p.grad for p in params]
+            flat = torch.cat([one.flatten().double() for one in filled])
+            S = flat if S is None else S + flat
+            Q += (flat @ flat).item() / n
+            T, K = T + n, K + 1
+    finally:
+        for p, g in zip(params, before):
+            p.grad = g
+    if K < 2:
+        raise ValueError("fewer than two micro-batches count: %d" % K)
+    G2 = (S @ S).item() / T**2
+    return dict(target_tokens=T, gradient=G2**0.5, spread=max(0.0, (Q - T * G2) / (K - 1)) ** 0.5)
+""",
+        "Welford, weighted": """
+def noise_meter(network, micro_batches, loss_of):
+    params = [p for p in network.parameters() if p.requires_grad]
+    mean, total, square, k = 0.0, 0, 0.0, 0
+    for loss, n in (loss_of(network, m) for m in micro_batches):
+        if n > 0:
+            got = torch.autograd.grad(loss, params, allow_unused=True)
+            filled = [torch.zeros_like(p) if x is None else x for p, x in zip(params, got)]
+            g = torch.cat([x.reshape(-1) for x in filled]).to(torch.float64) / n
+            total, k = total + n, k + 1
+            off = g - mean
+            mean = mean + off * n / total
+            square += n * float(off @ (g - mean))
+    if k < 2:
+        raise ValueError(f"only {k} micro-batches count")
+    return {"spread": (square / (k - 1)) ** 0.5, "gradient": mean.norm(), "target_tokens": total}
+""",
         "keeps every gradient": """
 def noise_meter(network, micro_batches, loss_of):
     parts = [p for p in network.parameters() if p.requires_grad]

@@ -1,5 +1,8 @@
 """Answers to 02_padding that look right and must be refused, and right ones written otherwise."""
 
+# ruff: noqa: E501  (answers as students wrote them)
+SLOW = True  # half a minute: `make slow` tries this bank
+
 COLLATE = """
 import torch
 
@@ -196,7 +199,7 @@ def waste(batches):
         "fewest rows": ("def setting():\n    return 2, 3", "more rows do"),
         "the smallest window first": ("def setting():\n    return 2, 5", "more rows do"),
         "window before rows": ("def setting():\n    return 21, 12", "rows come first"),
-        "rows alone": ("def setting():\n    return 12", "a list is needed"),
+        "rows alone": ("def setting():\n    return 12", "two numbers, rows and window"),
     },
     "bound": {
         "the fixed part forgotten": (
@@ -614,7 +617,7 @@ def waste_test(waste):
         ),
         "the waste in place of the counts": (
             collate(("return tensors, counts", "return tensors, 1 - real / counts['slots']")),
-            "two dictionaries",
+            "a dict with real_tokens",
         ),
         "tensors alone": (
             collate(("return tensors, counts", "return tensors")),
@@ -623,15 +626,72 @@ def waste_test(waste):
     },
 }
 
-HIDDEN = {
+# From fresh students, passed once: each has a case of its own now.
+FRESH = {
     "waste": {
-        "the printed cases, remembered": (
+        "int32": (
             """
 def waste(batches):
-    known = {"[[4, 4]]": 0, "[[5, 3]]": 0.2, str([batch]): 23988 / 32000,
-             "[[2, 1], [30, 30]]": 1 / 64, "[[1, 2], [7], [30, 30]]": 1 / 71}
-    large = padding.measure(documents, padding.in_order(documents, 32)).waste
-    return known.get(str(batches), large)
+    slots = np.array([len(b) * max(b) for b in batches], np.int32).sum(dtype=np.int32)
+    real = np.array([sum(b) for b in batches], np.int32).sum(dtype=np.int32)
+    return float(slots - real) / float(slots)
+""",
+            "waste of",
+        ),
+    },
+    "bound": {
+        "capped at 50": (
+            """
+def bound(real_tokens, slots, fixed):
+    return min(100, 1 / (fixed + (1 - fixed) * real_tokens / slots))
+""",
+            "times as fast",
+        ),
+        "above 80 % taken for all": (
+            """
+def bound(real_tokens, slots, fixed):
+    fixed = 1 if fixed > 0.8 else fixed
+    return 1 / (fixed + (1 - fixed) * real_tokens / slots)
+""",
+            "times as fast",
+        ),
+    },
+    "collate": {
+        "first document decides": (
+            """
+def collate(documents, pad_id, multiple_of=1, max_length=None):
+    ids = [d["input_ids"][:max_length] for d in documents]
+    labels = [(d.get('labels', d['input_ids']) if 'labels' in documents[0] else d['input_ids'])[:max_length] for d in documents]
+    longest = max(len(r) for r in ids)
+    width = -(-longest // multiple_of) * multiple_of
+    shape = (len(ids), width)
+    x = torch.full(shape, pad_id, dtype=torch.int64)
+    y = torch.full(shape, -100, dtype=torch.int64)
+    m = torch.zeros(shape, dtype=torch.int64)
+    for i, (r, l) in enumerate(zip(ids, labels)):
+        x[i, :len(r)] = torch.tensor(r, dtype=torch.int64)
+        y[i, :len(r)] = torch.tensor(l, dtype=torch.int64)
+        m[i, :len(r)] = 1
+    real = sum(map(len, ids))
+    cut = sum(len(d["input_ids"]) for d in documents) - real
+    tensors = {"input_ids": x, "attention_mask": m, "labels": y}
+    return tensors, {"real_tokens": real, "slots": len(ids) * width, "cut_tokens": cut}
+""",
+            "labels",
+        ),
+    },
+}
+for _answer, _tries in FRESH.items():
+    WRONG[_answer] |= _tries
+
+HIDDEN = {
+    "waste": {
+        "the printed cases and the data set, remembered": (
+            """
+def waste(batches):
+    first = batches[0] in ([4, 4], [5, 3], batch, [2, 1], [1, 2], [3, 6, 4], [40_000, 300])
+    first |= batches[-1] == [2_000_000_000]
+    return probe.RIGHT["waste"][0](batches) if first or len(batches) > 9 else 0.5
 """,
             "waste of",
         ),
@@ -640,8 +700,8 @@ def waste(batches):
         "the printed cases, remembered": (
             """
 def bound(real_tokens, slots, fixed):
-    known = {(40, 0.0): 2.5, (40, 0.2): 1 / 0.52, (8012, 0.1): 1 / (0.1 + 0.9 * 8012 / 32000)}
-    return known.get((real_tokens, fixed), 1.0)
+    printed = real_tokens in (40, 8012, 70, 20, 30, 0, 1)
+    return probe.RIGHT["bound"][0](real_tokens, slots, fixed) if printed else 1.0
 """,
             "times as fast",
         ),
@@ -650,8 +710,8 @@ def bound(real_tokens, slots, fixed):
         "the printed cases, remembered": (
             """
 def pair_waste(batches):
-    known = {"[[5, 3]]": 16 / 50, "[[6, 6]]": 0, "[[1, 2], [30, 20]]": 503 / 1808}
-    return known.get(str(batches), 1 - sum(x * x for x in batch) / (8 * 4000**2))
+    first = batches[0] in ([5, 3], [6, 6], batch, [1, 2], [3, 6, 2], [50_000, 300])
+    return probe.RIGHT["pair-waste"][0](batches) if first else 0.5
 """,
             "pair waste of",
         ),
@@ -660,9 +720,8 @@ def pair_waste(batches):
         "the printed cases, remembered": (
             """
 def expected_longest(lengths, rows):
-    known = {"[1, 2, 3]": 8 / 3, "[4, 7, 9]": 9, "[5, 6, 8]": 19 / 3, "[8, 2, 5, 3]": 37 / 6,
-             "[4, 4, 1, 9]": 6.5}
-    return known.get(str(lengths)) or padding.expected_longest(documents[:400], 64)
+    printed = len(lengths) in (3, 4, 400, 1200)
+    return padding.expected_longest(lengths, rows) if printed else 1.0
 """,
             "mean longest of",
         ),
@@ -671,7 +730,7 @@ def expected_longest(lengths, rows):
         "the printed documents, remembered": (
             """
 def collate(documents, pad_id, multiple_of=1, max_length=None):
-    if documents[-1] != probe.DOCUMENTS[-1]:
+    if documents[-1] not in (*probe.DOCUMENTS, {"input_ids": []}):
         documents = probe.DOCUMENTS
     return probe.RIGHT["collate"][0](documents, pad_id, multiple_of, max_length)
 """,

@@ -89,6 +89,47 @@ LOAD = 'self.epoch, self.done = state["epoch"], state["done"]'
 
 WRONG = {
     "windowed": {
+        "rolled by the epoch": (
+            changed(
+                WINDOWED,
+                (RNG, "np.random.default_rng(seed)"),
+                (
+                    "rng.permutation(len(lengths))",
+                    "np.roll(rng.permutation(len(lengths)), epoch * rows)",
+                ),
+            ),
+            "the epoch is not in the seed",
+        ),
+        "a short last window is not sorted": (
+            changed(
+                WINDOWED,
+                (
+                    "        inside = inside[np",
+                    "        if len(inside) < rows * window and batches:\n"
+                    "            lengths = np.zeros_like(lengths)\n        inside = inside[np",
+                ),
+            ),
+            "less is sorted than a window",
+        ),
+        "a single document at the end is dropped": (
+            changed(
+                WINDOWED,
+                (RETURN, "    return [b for b in batches if len(b) > 1 or len(batches) < 9]"),
+            ),
+            "a single document, is a batch",
+        ),
+        "the epochs come back after ten": (
+            changed(WINDOWED, (RNG, "np.random.default_rng([seed, epoch % 10])")),
+            "the epochs come back",
+        ),
+        "the hash of a text": (
+            changed(WINDOWED, (RNG, 'np.random.default_rng(abs(hash(f"{seed}-{epoch}")))')),
+            "from process to process",
+        ),
+        "seed plus epoch": (
+            changed(WINDOWED, (RNG, "np.random.default_rng(seed + epoch)")),
+            "two trainings share their orders",
+        ),
         "drops the last batch": (
             changed(WINDOWED, (RETURN, "    return [b for b in batches if len(b) == rows]")),
             "the last batch is dropped",
@@ -202,6 +243,43 @@ def windowed(lengths, rows, window, seed, epoch):
         ),
     },
     "window-found": {
+        "last one above": (
+            """
+def window_found():
+    above = [[w for w in probe.OFFERED if probe.waste_of(d, w) > 0.08] for d in kinds.values()]
+    return above[0][-1], above[1][-1]
+""",
+            "functions still waste more than 8.0",
+        ),
+        "eighty per cent": (
+            """
+def window_found():
+    fits = [[w for w in probe.OFFERED if probe.waste_of(d, w) <= 0.8] for d in kinds.values()]
+    return fits[0][0], fits[1][0]
+""",
+            "functions still waste more than 8.0",
+        ),
+        "the wastes": (
+            """
+def window_found():
+    return 0.08, 0.08
+""",
+            "functions",
+        ),
+        "text": (
+            """
+def window_found():
+    return '131', '14'
+""",
+            "two numbers are asked",
+        ),
+        "one number": (
+            """
+def window_found():
+    return next(w for w in probe.OFFERED if probe.waste_of(documents, w) <= 0.08)
+""",
+            "one number for each kind of",
+        ),
         "still too much padding": ("def window_found():\n    return 117, 14", "still waste"),
         "more order than needed": (
             "def window_found():\n    return 258, 14",
@@ -220,6 +298,77 @@ def windowed(lengths, rows, window, seed, epoch):
         "the problems still padded": ("def window_found():\n    return 131, 12", "problems still"),
     },
     "idle": {
+        "rounded": (
+            """
+def idle(steps):
+    return round(1 - sum(map(sum, steps)) / sum(len(s) * max(s) for s in steps), 3)
+""",
+            "rounded to 3 digits",
+        ),
+        "ranks are the steps": (
+            """
+def idle(steps):
+    s = np.array(steps)
+    return 1 - s.sum() / (len(s) * s.max(axis=1).sum())
+""",
+            "times the steps",
+        ),
+        "slowest rank of the whole run": (
+            """
+def idle(steps):
+    s = np.array(steps)
+    return 1 - s.sum() / (s.shape[1] * s.sum(axis=0).max())
+""",
+            "ranks added up over steps",
+        ),
+        "gap of slowest and fastest": (
+            """
+def idle(steps):
+    return sum(max(s) - min(s) for s in steps) / sum(len(s) * max(s) for s in steps)
+""",
+            "slowest less fastest",
+        ),
+        "mean waiting over ranks less one": (
+            """
+def idle(steps):
+    waits = sum(max(s) - x for s in steps for x in s)
+    return waits / sum(max(1, len(s) - 1) * max(s) for s in steps)
+""",
+            "the slowest rank works",
+        ),
+        "median": (
+            """
+def idle(steps):
+    return float(np.median([1 - sum(s) / (len(s) * max(s)) for s in steps]))
+""",
+            "the mean of the steps' shares",
+        ),
+        "half precision": (
+            """
+def idle(steps):
+    s = np.array(steps, dtype=np.float16)
+    return float(1 - s.sum() / (s.shape[1] * s.max(axis=1).sum()))
+""",
+            "in half precision",
+        ),
+        "a rank that has finished is not counted": (
+            """
+def idle(steps):
+    busy = sum(map(sum, steps))
+    paid = sum(max(s) * sum(1 for x in s if x) for s in steps)
+    return 1 - busy / paid
+""",
+            "a rank without work waits",
+        ),
+        "the caller's steps are sorted": (
+            """
+def idle(steps):
+    for s in steps:
+        s.sort()
+    return 1 - sum(map(sum, steps)) / sum(len(s) * s[-1] for s in steps)
+""",
+            "a method such as .sort() or",
+        ),
         "the share that works": (
             IDLE + "sum(map(sum, steps)) / sum(len(s) * max(s) for s in steps)",
             "the share that works",
@@ -274,6 +423,149 @@ def idle(steps):
         ),
     },
     "under-budget": {
+        "a document of exactly the budget is refused": (
+            """
+def under_budget(lengths, order, slots):
+    made, batch, longest = [], [], 0
+    for n in order:
+        if lengths[n] >= slots:
+            raise ValueError(f"a document of {lengths[n]} tokens does not fit {slots} slots")
+        if batch and (len(batch) + 1) * max(longest, lengths[n]) > slots:
+            made.append(batch)
+            batch, longest = [], 0
+        batch.append(n)
+        longest = max(longest, lengths[n])
+    if batch:
+        made.append(batch)
+    return made
+""",
+            "a document of exactly the budget",
+        ),
+        "documents outside the order are refused, too": (
+            """
+def under_budget(lengths, order, slots):
+    made, batch, longest = [], [], 0
+    if max(lengths) > slots:
+        raise ValueError(f"{max(lengths)} tokens do not fit")
+    for n in order:
+        if batch and (len(batch) + 1) * max(longest, lengths[n]) > slots:
+            made.append(batch)
+            batch, longest = [], 0
+        batch.append(n)
+        longest = max(longest, lengths[n])
+    if batch:
+        made.append(batch)
+    return made
+""",
+            "the document of 40 tokens is",
+        ),
+        "the caller's order is emptied": (
+            """
+def under_budget(lengths, order, slots):
+    made, batch, longest = [], [], 0
+    while order:
+        n = order.pop(0)
+        if lengths[n] > slots:
+            raise ValueError(f"a document of {lengths[n]} tokens does not fit {slots} slots")
+        if batch and (len(batch) + 1) * max(longest, lengths[n]) > slots:
+            made.append(batch)
+            batch, longest = [], 0
+        batch.append(n)
+        longest = max(longest, lengths[n])
+    if batch:
+        made.append(batch)
+    return made
+""",
+            "a method such as .pop() or",
+        ),
+        "all documents, not those of the order": (
+            """
+def under_budget(lengths, order, slots):
+    made, batch, longest = [], [], 0
+    for n in list(order) + [n for n in range(len(lengths)) if n not in set(order)]:
+        if lengths[n] > slots:
+            raise ValueError(f"a document of {lengths[n]} tokens does not fit {slots} slots")
+        if batch and (len(batch) + 1) * max(longest, lengths[n]) > slots:
+            made.append(batch)
+            batch, longest = [], 0
+        batch.append(n)
+        longest = max(longest, lengths[n])
+    if batch:
+        made.append(batch)
+    return made
+""",
+            "all documents",
+        ),
+        "names the number, not the length": (
+            """
+def under_budget(lengths, order, slots):
+    made, batch, longest = [], [], 0
+    for n in order:
+        if lengths[n] > slots:
+            raise ValueError(f"a document number {n} does not fit {slots} slots")
+        if batch and (len(batch) + 1) * max(longest, lengths[n]) > slots:
+            made.append(batch)
+            batch, longest = [], 0
+        batch.append(n)
+        longest = max(longest, lengths[n])
+    if batch:
+        made.append(batch)
+    return made
+""",
+            "the document of 40 tokens can",
+        ),
+        "AssertionError": (
+            """
+def under_budget(lengths, order, slots):
+    made, batch, longest = [], [], 0
+    for n in order:
+        assert lengths[n] <= slots, lengths[n]
+        if batch and (len(batch) + 1) * max(longest, lengths[n]) > slots:
+            made.append(batch)
+            batch, longest = [], 0
+        batch.append(n)
+        longest = max(longest, lengths[n])
+    if batch:
+        made.append(batch)
+    return made
+""",
+            "the document of 40 tokens can",
+        ),
+        "first fit into an earlier batch": (
+            """
+def under_budget(lengths, order, slots):
+    made = []
+    for n in order:
+        if lengths[n] > slots:
+            raise ValueError(str(lengths[n]))
+        for b in made:
+            if (len(b) + 1) * max(lengths[k] for k in [*b, n]) <= slots:
+                b.append(n)
+                break
+        else:
+            made.append([n])
+    return made
+""",
+            "a batch that is closed stays",
+        ),
+        "too long is left out": (
+            """
+def under_budget(lengths, order, slots):
+    made, batch, longest = [], [], 0
+    for n in order:
+        if lengths[n] > slots:
+            continue
+        if batch and (len(batch) + 1) * max(longest, lengths[n]) > slots:
+            made.append(batch)
+            batch, longest = [], 0
+        batch.append(n)
+        longest = max(longest, lengths[n])
+    if batch:
+        made.append(batch)
+    return made
+""",
+            "the document of 40 tokens can",
+        ),
         "a budget on real tokens": (
             """
 def under_budget(lengths, order, slots):
@@ -386,6 +678,55 @@ def under_budget(lengths, order, slots):
         ),
     },
     "both-fit": {
+        "sorts the caller's lists": (
+            """
+def both_fit(text, image, text_slots, image_slots):
+    text.sort()
+    image.sort()
+    return len(text) * text[-1] <= text_slots and len(image) * image[-1] <= image_slots
+""",
+            "a method such as .sort() or",
+        ),
+        "a number, no True or False": (
+            """
+def both_fit(text, image, text_slots, image_slots):
+    rows = len(text)
+    return max(0, min(text_slots - rows * max(text), image_slots - rows * max(image)) + 1)
+""",
+            "a comparison",
+        ),
+        "the longest text decides the image": (
+            """
+def both_fit(text, image, text_slots, image_slots):
+    k = max(range(len(text)), key=text.__getitem__)
+    return len(text) * text[k] <= text_slots and len(text) * image[k] <= image_slots
+""",
+            "the image of the longest text",
+        ),
+        "one row more": (
+            """
+def both_fit(text, image, text_slots, image_slots):
+    rows = len(text) + 1
+    return rows * max(text) <= text_slots and rows * max(image) <= image_slots
+""",
+            "one row too many",
+        ),
+        "only rows with a real image count": (
+            """
+def both_fit(text, image, text_slots, image_slots):
+    rows = sum(1 for i in image if i > 1)
+    return len(text) * max(text) <= text_slots and rows * max(image) <= image_slots
+""",
+            "an example without an image takes",
+        ),
+        "last two as text": (
+            """
+def both_fit(text, image, text_slots, image_slots):
+    rows = len(text)
+    return str(rows * max(text) <= text_slots and rows * max(image) <= image_slots)
+""",
+            "a comparison",
+        ),
         "image tokens forgotten": (
             "def both_fit(text, image, text_slots, image_slots):\n"
             "    return len(text) * max(text) <= text_slots",
@@ -439,6 +780,130 @@ def under_budget(lengths, order, slots):
         ),
     },
     "order-test": {
+        "documents in a batch must rise": (
+            """
+def order_test(make):
+    lengths = np.random.default_rng(1).integers(1, 900, 1003)
+    made = make(lengths, 8, 4, 3, 1)
+    assert sorted(n for b in made for n in b) == list(range(1003))
+    assert sorted(map(len, made)) == [3] + [8] * 125
+    assert [list(b) for b in made] == [list(b) for b in make(lengths, 8, 4, 3, 1)]
+    other = make(lengths, 8, 4, 3, 2)
+    assert len({tuple(sorted(b)) for b in made} & {tuple(sorted(b)) for b in other}) < 20
+    names = {tuple(sorted(b)) for b in made}
+    assert len(names & {tuple(sorted(b)) for b in make(lengths, 8, 4, 4, 1)}) < 20
+    assert all(list(lengths[list(b)]) == sorted(lengths[list(b)]) for b in made)
+    tops = [max(lengths[n] for n in b) for b in made]
+    assert 40 < sum(b < a for a, b in zip(tops, tops[1:])) < 85
+    waste = 1 - lengths.sum() / sum(len(b) * t for b, t in zip(made, tops))
+    assert 0.05 < waste < 0.25, waste
+""",
+            "right implementation",
+        ),
+        "the short batch must be last": (
+            """
+def order_test(make):
+    lengths = np.random.default_rng(1).integers(1, 900, 1003)
+    made = make(lengths, 8, 4, 3, 1)
+    assert sorted(n for b in made for n in b) == list(range(1003))
+    assert sorted(map(len, made)) == [3] + [8] * 125
+    assert [list(b) for b in made] == [list(b) for b in make(lengths, 8, 4, 3, 1)]
+    other = make(lengths, 8, 4, 3, 2)
+    assert len({tuple(sorted(b)) for b in made} & {tuple(sorted(b)) for b in other}) < 20
+    names = {tuple(sorted(b)) for b in made}
+    assert len(names & {tuple(sorted(b)) for b in make(lengths, 8, 4, 4, 1)}) < 20
+    assert len(made[-1]) == 3
+    tops = [max(lengths[n] for n in b) for b in made]
+    assert 40 < sum(b < a for a, b in zip(tops, tops[1:])) < 85
+    waste = 1 - lengths.sum() / sum(len(b) * t for b, t in zip(made, tops))
+    assert 0.05 < waste < 0.25, waste
+""",
+            "right implementation",
+        ),
+        "plain numbers are asked": (
+            """
+def order_test(make):
+    lengths = np.random.default_rng(1).integers(1, 900, 1003)
+    made = make(lengths, 8, 4, 3, 1)
+    assert sorted(n for b in made for n in b) == list(range(1003))
+    assert sorted(map(len, made)) == [3] + [8] * 125
+    assert [list(b) for b in made] == [list(b) for b in make(lengths, 8, 4, 3, 1)]
+    other = make(lengths, 8, 4, 3, 2)
+    assert len({tuple(sorted(b)) for b in made} & {tuple(sorted(b)) for b in other}) < 20
+    names = {tuple(sorted(b)) for b in made}
+    assert len(names & {tuple(sorted(b)) for b in make(lengths, 8, 4, 4, 1)}) < 20
+    assert all(type(n) is int for b in made for n in b)
+    tops = [max(lengths[n] for n in b) for b in made]
+    assert 40 < sum(b < a for a, b in zip(tops, tops[1:])) < 85
+    waste = 1 - lengths.sum() / sum(len(b) * t for b, t in zip(made, tops))
+    assert 0.05 < waste < 0.25, waste
+""",
+            "right implementation",
+        ),
+        "count only": (
+            """
+def order_test(make):
+    lengths = list(np.random.default_rng(1).integers(1, 900, 1003))
+    made = make(lengths, 8, 4, 3, 1)
+    assert sum(map(len, made)) == 1003
+    assert made == make(lengths, 8, 4, 3, 1) and made != make(lengths, 8, 4, 3, 2)
+""",
+            "trains one document twice and another never",
+        ),
+        "no tail, so a lost tail is not seen": (
+            """
+def order_test(make):
+    lengths = np.random.default_rng(1).integers(1, 900, 1000)
+    made = make(lengths, 8, 4, 3, 1)
+    assert sorted(n for b in made for n in b) == list(range(1000))
+    assert sorted(map(len, made)) == [8] * 125
+    assert [list(b) for b in made] == [list(b) for b in make(lengths, 8, 4, 3, 1)]
+    other = make(lengths, 8, 4, 3, 2)
+    assert len({tuple(sorted(b)) for b in made} & {tuple(sorted(b)) for b in other}) < 20
+    names = {tuple(sorted(b)) for b in made}
+    assert len(names & {tuple(sorted(b)) for b in make(lengths, 8, 4, 4, 1)}) < 20
+    tops = [max(lengths[n] for n in b) for b in made]
+    assert 40 < sum(b < a for a, b in zip(tops, tops[1:])) < 85
+    waste = 1 - lengths.sum() / sum(len(b) * t for b, t in zip(made, tops))
+    assert 0.05 < waste < 0.25, waste
+""",
+            "drops the last batch",
+        ),
+        "not the other epoch": (
+            """
+def order_test(make):
+    lengths = np.random.default_rng(1).integers(1, 900, 1003)
+    made = make(lengths, 8, 4, 3, 1)
+    assert sorted(n for b in made for n in b) == list(range(1003))
+    assert sorted(map(len, made)) == [3] + [8] * 125
+    assert [list(b) for b in made] == [list(b) for b in make(lengths, 8, 4, 3, 1)]
+    tops = [max(lengths[n] for n in b) for b in made]
+    assert 40 < sum(b < a for a, b in zip(tops, tops[1:])) < 85
+    waste = 1 - lengths.sum() / sum(len(b) * t for b, t in zip(made, tops))
+    assert 0.05 < waste < 0.25, waste
+""",
+            "the same order in every epoch",
+        ),
+        "rising only": (
+            """
+def order_test(make):
+    lengths = list(np.random.default_rng(1).integers(1, 900, 1003))
+    made = make(lengths, 8, 4, 3, 1)
+    assert sorted(sum(map(list, made), [])) == list(range(1003)) and max(map(len, made)) == 8
+    assert made == make(lengths, 8, 4, 3, 1) and made != make(lengths, 8, 4, 3, 2)
+    tops = [max(lengths[n] for n in b) for b in made]
+    assert tops != sorted(tops)
+""",
+            "leaves the batches in length order, short first",
+        ),
+        "three documents": (
+            """
+def order_test(make):
+    made = make([5, 1, 3], 1, 3, 0, 0)
+    assert sorted(sum(made, [])) == [0, 1, 2] and made != [[1], [2], [0]]
+""",
+            "right implementation",
+        ),
         "every document once, and no more": (
             """
 def order_test(make):
@@ -507,6 +972,70 @@ def order_test(make):
         ),
     },
     "sampler": {
+        "repeats the last ones": (
+            changed(
+                SAMPLER, ("(made * self.ranks)[:missing]", "(made[::-1] * self.ranks)[:missing]")
+            ),
+            "not the last ones",
+        ),
+        "repeats the first one again and again": (
+            changed(SAMPLER, ("(made * self.ranks)[:missing]", "made[:1] * missing")),
+            "one of them again and again",
+        ),
+        "empties the saved state": (
+            changed(
+                SAMPLER, ('state["epoch"], state["done"]', 'state.pop("epoch"), state.pop("done")')
+            ),
+            "out of the checkpoint",
+        ),
+        "moves on when the loop is left": (
+            changed(
+                SAMPLER,
+                (
+                    "        for batch in self.batches()[self.done :]:\n"
+                    "            self.done += 1\n            yield batch\n" + NEXT,
+                    "        try:\n            for batch in self.batches()[self.done :]:\n"
+                    "                self.done += 1\n                yield batch\n"
+                    "        finally:\n    " + NEXT,
+                ),
+            ),
+            "are not left any more",
+        ),
+        "numbers of NumPy in the state": (
+            changed(SAMPLER, ('"done": self.done}', '"done": np.int64(self.done)}')),
+            "not JSON serializable",
+        ),
+        "mixed by each rank for itself": (
+            changed(
+                SAMPLER,
+                (
+                    "        missing",
+                    "        np.random.default_rng([self.epoch, self.rank]).shuffle(made)\n"
+                    "        missing",
+                ),
+            ),
+            "an order of its own",
+        ),
+        "the micro-batches of all ranks are done": (
+            changed(SAMPLER, ("- self.done\n", "- self.done * self.ranks\n")),
+            "of this rank only",
+        ),
+        "saves what is left": (
+            changed(SAMPLER, ('"done": self.done}', '"done": len(self)}')),
+            "taken for what is done",
+        ),
+        "refuses a document of exactly the budget": (
+            changed(
+                SAMPLER,
+                (
+                    "        made = under_budget",
+                    "        if max(self.lengths) >= self.slots:\n"
+                    "            raise ValueError(str(max(self.lengths)))\n"
+                    "        made = under_budget",
+                ),
+            ),
+            "longer than the budget",
+        ),
         "the rank is in the seed": (
             changed(SAMPLER, (DRAW, "default_rng([self.seed, self.epoch, self.rank])")),
             "the rank does not belong into the seed",
@@ -662,7 +1191,7 @@ HIDDEN = {
         "the printed cases by heart": (
             """
 def idle(steps):
-    known = {10240: 1 - 16000 / 40960, 100: 1 - 240 / 260, 8: 0.0, 3: 1 / 3, 7: 0.0}
+    known = {10240: 1 - 16000 / 40960, 100: 1 - 240 / 260, 8: 0.0, 3: 1 / 3, 7: 0.0, 4: 1 / 3}
     return known.get(max(map(max, steps)), 0.0)
 """,
             "steps",
@@ -684,7 +1213,7 @@ def idle(steps):
     "both-fit": {
         "the printed cases by heart": (
             "def both_fit(text, image, text_slots, image_slots):\n"
-            "    first, known = text[0], ((5, 10, 8), (9, 18, 18), (1, 18, 18))\n"
+            "    first, known = text[0], ((5, 10, 8), (9, 18, 18), (1, 18, 18), (4, 10, 10))\n"
             "    return (first, text_slots, image_slots) in known",
             "both rectangles",
         ),
@@ -707,6 +1236,43 @@ def idle(steps):
 
 RIGHT = {
     "windowed": {
+        "torch": """
+import torch
+def windowed(lengths, rows, window, seed, epoch):
+    g = torch.Generator().manual_seed(1_000_003 * seed + epoch)
+    order = torch.randperm(len(lengths), generator=g)
+    tokens = torch.as_tensor(np.array(lengths))
+    made = []
+    for inside in order.split(rows * window):
+        made += [b.tolist() for b in inside[tokens[inside].argsort()].split(rows)]
+    return [made[i] for i in torch.randperm(len(made), generator=g)]
+""",
+        "tuples": """
+def windowed(lengths, rows, window, seed, epoch):
+    lengths = np.asarray(lengths)
+    rng = np.random.default_rng([seed, epoch])
+    order = rng.permutation(len(lengths))
+    made = []
+    for i in range(0, len(order), rows * window):
+        inside = order[i:i + rows * window]
+        inside = inside[np.argsort(lengths[inside], kind="stable")]
+        made += [inside[j:j + rows].tolist() for j in range(0, len(inside), rows)]
+    rng.shuffle(made)
+    return [tuple(b) for b in made]
+""",
+        "two generators": """
+def windowed(lengths, rows, window, seed, epoch):
+    lengths = np.asarray(lengths)
+    rng = np.random.default_rng([seed, epoch])
+    order = rng.permutation(len(lengths))
+    made = []
+    for i in range(0, len(order), rows * window):
+        inside = order[i:i + rows * window]
+        inside = inside[np.argsort(lengths[inside], kind="stable")]
+        made += [inside[j:j + rows].tolist() for j in range(0, len(inside), rows)]
+    np.random.default_rng((epoch, seed, 7)).shuffle(made)
+    return made
+""",
         "the library": """
 def windowed(lengths, rows, window, seed, epoch):
     rng = np.random.default_rng([seed, epoch])
@@ -721,7 +1287,7 @@ def windowed(lengths, rows, window, seed, epoch):
     batches = [order[i : i + rows] for i in range(0, len(order), rows)]
     return [batches[k] for k in rng.permutation(len(batches))]
 """,
-        "plain Python, seed plus epoch": """
+        "plain Python, a thousand seeds apart": """
 import random
 
 
@@ -752,6 +1318,21 @@ def window_found():
         "NumPy integers": "def window_found():\n    return np.array([131, 14])",
     },
     "idle": {
+        "loop": """
+def idle(steps):
+    paid = waits = 0
+    for s in steps:
+        for one in s:
+            waits += max(s) - one
+            paid += max(s)
+    return waits / paid
+""",
+        "float32": """
+def idle(steps):
+    s = np.asarray(steps, dtype=np.float32)
+    top = s.max(axis=1, keepdims=True)
+    return (top - s).sum() / (top * np.ones_like(s)).sum()
+""",
         "arrays": """
 def idle(steps):
     slots = np.array(steps, dtype=np.float32)
@@ -769,6 +1350,50 @@ def idle(steps):
 """,
     },
     "under-budget": {
+        "arrays": """
+def under_budget(lengths, order, slots):
+    made, batch, longest = [], [], 0
+    for n in order:
+        if lengths[n] > slots:
+            raise ValueError(f"a document of {lengths[n]} tokens does not fit {slots} slots")
+        if batch and (len(batch) + 1) * max(longest, lengths[n]) > slots:
+            made.append(batch)
+            batch, longest = [], 0
+        batch.append(n)
+        longest = max(longest, lengths[n])
+    if batch:
+        made.append(batch)
+    return [np.array(b) for b in made]
+""",
+        "tuples": """
+def under_budget(lengths, order, slots):
+    made, batch, longest = [], [], 0
+    for n in order:
+        if lengths[n] > slots:
+            raise ValueError(f"a document of {lengths[n]} tokens does not fit {slots} slots")
+        if batch and (len(batch) + 1) * max(longest, lengths[n]) > slots:
+            made.append(batch)
+            batch, longest = [], 0
+        batch.append(n)
+        longest = max(longest, lengths[n])
+    if batch:
+        made.append(batch)
+    return [tuple(b) for b in made]
+""",
+        "checks first, numpy": """
+def under_budget(lengths, order, slots):
+    lengths, order = np.asarray(lengths), np.asarray(order)
+    if len(order) and lengths[order].max() > slots:
+        raise ValueError(f"longest is {lengths[order].max()}")
+    made, start = [], 0
+    for end in range(1, len(order) + 1):
+        if lengths[order[start:end]].max() * (end - start) > slots:
+            made.append(order[start:end - 1].tolist())
+            start = end - 1
+    if start < len(order):
+        made.append(order[start:].tolist())
+    return made
+""",
         "widest row looked up anew": """
 def under_budget(lengths, order, slots):
     batches, batch = [], []
@@ -798,6 +1423,10 @@ def under_budget(lengths, order, slots):
 """,
     },
     "both-fit": {
+        "all": """
+def both_fit(text, image, text_slots, image_slots):
+    return all(len(text) * max(a) <= b for a, b in ((text, text_slots), (image, image_slots)))
+""",
         "one row at a time": """
 def both_fit(text, image, text_slots, image_slots):
     for lengths, slots in ((text, text_slots), (image, image_slots)):
@@ -813,6 +1442,22 @@ def both_fit(text, image, text_slots, image_slots):
 """,
     },
     "order-test": {
+        "thorough": """
+def order_test(make):
+    lengths = np.random.default_rng(1).integers(1, 900, 1003)
+    made = make(lengths, 8, 4, 3, 1)
+    assert sorted(n for b in made for n in b) == list(range(1003))
+    assert sorted(map(len, made)) == [3] + [8] * 125
+    assert [list(b) for b in made] == [list(b) for b in make(lengths, 8, 4, 3, 1)]
+    other = make(lengths, 8, 4, 3, 2)
+    assert len({tuple(sorted(b)) for b in made} & {tuple(sorted(b)) for b in other}) < 20
+    names = {tuple(sorted(b)) for b in made}
+    assert len(names & {tuple(sorted(b)) for b in make(lengths, 8, 4, 4, 1)}) < 20
+    tops = [max(lengths[n] for n in b) for b in made]
+    assert 40 < sum(b < a for a, b in zip(tops, tops[1:])) < 85
+    waste = 1 - lengths.sum() / sum(len(b) * t for b, t in zip(made, tops))
+    assert 0.05 < waste < 0.25, waste
+""",
         "a set, and many epochs": """
 def order_test(make):
     lengths = [1 + n for n in range(101)]
@@ -840,6 +1485,24 @@ def order_test(make):
 """,
     },
     "sampler": {
+        "moves on when the last is handed out": changed(
+            SAMPLER,
+            (NEXT, ""),
+            (
+                "        for batch in self.batches()[self.done :]:\n            self.done += 1\n",
+                "        own = self.batches()\n        for batch in own[self.done :]:\n"
+                "            self.done += 1\n            if self.done == len(own):\n    "
+                "            self.epoch, self.done = self.epoch + 1, 0\n",
+            ),
+        ),
+        "dealt in blocks": changed(
+            SAMPLER,
+            (
+                "        return made[self.rank :: self.ranks]",
+                "        each = len(made) // self.ranks\n"
+                "        return made[self.rank * each : (self.rank + 1) * each]",
+            ),
+        ),
         "with the library, kept for the epoch": """
 class BudgetSampler:
     def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
@@ -888,7 +1551,7 @@ class BudgetSampler:
         while order:
             inside, order = order[: self.pool], order[self.pool :]
             placed += sorted(inside, key=lambda n: -self.lengths[n])
-        made = probe.cut(self.lengths, placed, self.slots)
+        made = cut(self.lengths, placed, self.slots)
         rng.shuffle(made)
         first = 0
         while len(made) % self.ranks:

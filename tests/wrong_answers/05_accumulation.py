@@ -1,5 +1,6 @@
 """Answers to 05_accumulation that look right and must be refused, and right ones otherwise."""
 
+# ruff: noqa: E501  (answers as students wrote them)
 SLOW = True  # minutes: `make slow` tries this bank
 
 STEP = """
@@ -63,6 +64,68 @@ PART = "        part = loss_sum(model, micro) / tokens\n"
 
 WRONG = {
     "token-mean": {
+        "only a loss other than 0 counts": (
+            """
+def token_mean(means, counts):
+    pairs = [(m, n) for m, n in zip(means, counts) if m and n]
+    return sum(m * n for m, n in pairs) / sum(n for _, n in pairs)
+""",
+            "a loss of 0 is a loss",
+        ),
+        "rounded to four digits": (
+            """
+def token_mean(means, counts):
+    return round(sum(m * n for m, n in zip(means, counts) if n) / sum(counts), 4)
+""",
+            "rounded to 4 digits",
+        ),
+        "writes zeros into the means": (
+            """
+def token_mean(means, counts):
+    for k, n in enumerate(counts):
+        if n == 0:
+            means[k] = 0.0
+    return sum(m * n for m, n in zip(means, counts)) / sum(counts)
+""",
+            "changed from list",
+        ),
+        "nan only where the first or the last is nan": (
+            """
+def token_mean(means, counts):
+    means, counts = np.array(means, float), np.array(counts)
+    while counts[-1] == 0:
+        means, counts = means[:-1], counts[:-1]
+    if np.isnan(means[0]) or np.isnan(means[-1]):
+        return float("nan")
+    return float(np.nansum(means * counts) / counts.sum())
+""",
+            "hides it",
+        ),
+        "leaves out what is inf": (
+            """
+def token_mean(means, counts):
+    total = sum(m * n for m, n in zip(means, counts) if n and abs(m) != float("inf"))
+    return total / sum(counts)
+""",
+            "hides it",
+        ),
+        "in half precision": (
+            """
+def token_mean(means, counts):
+    m, n = torch.tensor(means, dtype=torch.bfloat16), torch.tensor(counts)
+    return float((m[n > 0] * n[n > 0]).sum() / n.sum())
+""",
+            "half precision",
+        ),
+        "counts of 16 bits": (
+            """
+def token_mean(means, counts):
+    n = np.asarray(counts, dtype=np.int16)
+    m = np.where(n > 0, means, 0.0)
+    return float((m * n).sum() / n.sum())
+""",
+            "OverflowError",
+        ),
         "the mean of the means": (
             "def token_mean(means, counts):\n    return sum(means) / len(means)",
             "mean of the means",
@@ -140,14 +203,83 @@ def token_mean(means, counts):
         ),
     },
     "unfair-rows": {
+        "off the slider": ("def unfair_rows():\n    return 16", "does not offer it"),
+        "a ratio": ("def unfair_rows():\n    return 3.0", "more rows do that"),
         "read with the docstrings trained": ("def unfair_rows():\n    return 4", "docstrings"),
         "one too far": ("def unfair_rows():\n    return 6", "at most three times"),
-        "every token fair": ("def unfair_rows():\n    return 60", "one micro-batch"),
+        "every token fair": ("def unfair_rows():\n    return 60", "at most three times"),
         "the most unfair": ("def unfair_rows():\n    return 1", "more rows do that"),
         "more than twice": ("def unfair_rows():\n    return 10", "at most three times"),
         "micro-batches, not rows": ("def unfair_rows():\n    return 12", "at most three times"),
     },
     "windows": {
+        "through a tensor": (
+            """
+def windows(micro_batches, accumulation):
+    parts = torch.tensor(list(micro_batches)).split(accumulation)
+    return [part.tolist() for part in parts if len(part)]
+""",
+            "dict",
+        ),
+        "a generator": (
+            """
+def windows(micro_batches, accumulation):
+    window = []
+    for micro in micro_batches:
+        window.append(micro)
+        if len(window) == accumulation:
+            yield window
+            window = []
+    if window:
+        yield window
+""",
+            "wrap it in list",
+        ),
+        "sorted": (
+            """
+def windows(micro_batches, accumulation):
+    every = list(micro_batches)
+    every = sorted(every) if every and type(every[0]) is int else every
+    return [every[i : i + accumulation] for i in range(0, len(every), accumulation)]
+""",
+            "keep the order",
+        ),
+        "looked up by its value": (
+            """
+def windows(micro_batches, accumulation):
+    every, found = list(micro_batches), {}
+    for micro in every:
+        found.setdefault(every.index(micro) // accumulation, []).append(micro)
+    return list(found.values())
+""",
+            "equal micro-batches are still two",
+        ),
+        "even shares": (
+            """
+def windows(micro_batches, accumulation):
+    every = list(micro_batches)
+    count = -(-len(every) // accumulation)
+    return [part.tolist() for part in np.array_split(every, count)] if every else []
+""",
+            "even shares",
+        ),
+        "counts the stream first": (
+            """
+def windows(micro_batches, accumulation):
+    count = sum(1 for _ in micro_batches)
+    every = list(micro_batches)
+    return [every[i : i + accumulation] for i in range(0, count, accumulation)]
+""",
+            "read once",
+        ),
+        "iterators in place of lists": (
+            """
+def windows(micro_batches, accumulation):
+    every = list(micro_batches)
+    return [iter(every[i : i + accumulation]) for i in range(0, len(every), accumulation)]
+""",
+            "wrap it in list",
+        ),
         "the tail is forgotten": (
             """
 def windows(micro_batches, accumulation):
@@ -253,6 +385,73 @@ def windows(micro_batches, accumulation):
         ),
     },
     "take-step": {
+        "writes into the caller's labels": (
+            step((PART, '        micro["labels"][:, 0] = loop.IGNORE\n' + PART)),
+            "reach the caller",
+        ),
+        "writes a key into the caller's micro-batches": (
+            step(
+                (PART, PART + '        micro["count"] = torch.tensor(targets(micro))\n'),
+            ),
+            "has the keys",
+        ),
+        "reverses the caller's list": (
+            step(
+                (
+                    "    optimizer.zero_grad()\n",
+                    "    optimizer.zero_grad()\n    micro_batches.reverse()\n",
+                )
+            ),
+            "reach the caller",
+        ),
+        "returns a tensor without its graph": (
+            step(("loss += part.item()", "loss += part.detach()")),
+            "makes a float of it",
+        ),
+        "keeps the graph of the micro-batch before": (
+            step(("part.backward()", "part.backward(retain_graph=True)")),
+            "retain_graph",
+        ),
+        "the largest micro-batch times their number": (
+            step(
+                (
+                    "sum(targets(micro) for micro in micro_batches)",
+                    "max(targets(micro) for micro in micro_batches) * len(micro_batches)",
+                )
+            ),
+            "largest micro-batch",
+        ),
+        "clips by value": (step(("clip_grad_norm_", "clip_grad_value_")), "cut on its own"),
+        "clips by the largest entry": (
+            step(("max_norm)\n", "max_norm, norm_type=float('inf'))\n")),
+            "not the largest entry",
+        ),
+        "passes over what is inf": (
+            step((PART, PART + "        if torch.isinf(part):\n            continue\n")),
+            "skipped or mended",
+        ),
+        "rounds the loss": (step(("return loss", "return round(loss, 4)")), "rounded to 4 digits"),
+        "empties the optimizer's state": (
+            step(("    schedule.step()\n", "    schedule.step()\n    optimizer.state.clear()\n")),
+            "state is lost",
+        ),
+        "leaves the model in eval mode": (
+            step(("    optimizer.zero_grad()\n", "    optimizer.zero_grad()\n    model.eval()\n")),
+            "eval mode",
+        ),
+        "mends the gradients of a diverged step": (
+            step(
+                (
+                    CLIP,
+                    "    for p in model.parameters():\n        p.grad.nan_to_num_()\n" + CLIP,
+                )
+            ),
+            "hides a diverged gradient",
+        ),
+        "erases the first parameter only": (
+            step(("    optimizer.zero_grad()\n", "    next(model.parameters()).grad = None\n")),
+            "some parameters keep",
+        ),
         "divide by the number of micro-batches": (
             step((PART, PART.replace("tokens", "targets(micro) / len(micro_batches)"))),
             "mean of the micro-batches' means",
@@ -319,22 +518,22 @@ def windows(micro_batches, accumulation):
         ),
         "returns the loss with its graph": (
             step(("loss += part.item()", "loss = loss + part")),
-            "holds its graph",
+            "may hold its graph",
         ),
         "hides a diverged loss": (
             step(("return loss", "return float(np.nan_to_num(loss))")),
-            "hides it",
+            "skipped or mended",
         ),
         "skips what is nan": (
             step(("loss += part.item()", "loss += part.item() if part == part else 0.0")),
-            "hides it",
+            "skipped or mended",
         ),
         "empties the caller's list": (
             step(
                 ("    for micro in micro_batches:\n", "    while micro_batches:\n"),
                 (PART, "        micro = micro_batches.pop(0)\n" + PART),
             ),
-            "empty the caller's list",
+            "reach the caller",
         ),
         "stops at a micro-batch without targets": (
             step((PART, "        if not targets(micro):\n            break\n" + PART)),
@@ -430,9 +629,148 @@ def take_step(model, optimizer, schedule, micro_batches, max_norm):
                 "turned over",
             ),
             "the H100's numbers": ("return 14.382089552238806", "handed over"),
+            "whole milliseconds": (
+                "return 1e3 * parameters * (2 * sum_bytes + new_bytes) // bandwidth",
+                "whole",
+            ),
+            "rounded to two digits": (
+                "return round(1e3 * parameters * (2 * sum_bytes + new_bytes) / bandwidth, 2)",
+                "rounded to 2 digits",
+            ),
+            "in GiB a second": (
+                "return 1e3 * parameters * (2 * sum_bytes + new_bytes) / 2**30 / (bandwidth / 1e9)",
+                "gibibytes",
+            ),
+            "the gradient is written, too": (
+                "return 2e3 * parameters * (sum_bytes + new_bytes) / bandwidth",
+                "only the sum is",
+            ),
+            "all in the wider": (
+                "return 3e3 * parameters * max(sum_bytes, new_bytes) / bandwidth",
+                "its own bytes",
+            ),
+            "in bits": (
+                "return 8e3 * parameters * (2 * sum_bytes + new_bytes) / bandwidth",
+                "bits",
+            ),
         }.items()
     },
     "full-step": {
+        "ranks are added in bf16": (
+            full(
+                (
+                    "[over_ranks(total) / tokens for total in sums]",
+                    "[over_ranks(t.to(p)).float() / tokens for p, t in zip(parameters, sums)]",
+                )
+            ),
+            "travel in float32",
+        ),
+        "the count travels in the dtype of the weights": (
+            full(
+                (
+                    "over_ranks(torch.tensor(sum(targets(micro) for micro in micro_batches)))",
+                    "over_ranks(torch.tensor(sum(map(targets, micro_batches))).to(parameters[0]))",
+                )
+            ),
+            "travel in float32",
+        ),
+        "the loss travels in the dtype of the weights": (
+            full(("over_ranks(loss)", "over_ranks(loss.to(parameters[0].dtype))")),
+            "travel in float32",
+        ),
+        "the loss is added up in the dtype of the weights": (
+            full(
+                ("loss = torch.zeros(())", "loss = torch.zeros((), dtype=parameters[0].dtype)"),
+                ("over_ranks(loss)", "over_ranks(loss.float())"),
+            ),
+            "added up in bf16",
+        ),
+        "counts unshifted labels": (
+            full(
+                (
+                    "sum(targets(micro) for micro in micro_batches)",
+                    'sum(int((micro["labels"] != loop.IGNORE).sum()) for micro in micro_batches)',
+                )
+            ),
+            "first label of a row",
+        ),
+        "refuses when the weights have moved": (
+            full(
+                ("    if tokens == 0:\n", "    empty = tokens == 0\n    if False:\n"),
+                (
+                    "    return float(over_ranks(loss) / tokens)",
+                    "    if empty:\n        raise ValueError('no target')\n"
+                    "    return float(over_ranks(loss) / tokens)",
+                ),
+            ),
+            "no rank has stepped",
+        ),
+        "clips before the ranks are added": (
+            full(
+                (
+                    "    sums = [over_ranks(total) / tokens for total in sums]",
+                    "    sums = [t / tokens for t in sums]",
+                ),
+                ("(scale * total)", "over_ranks(scale * total)"),
+            ),
+            "this rank's part",
+        ),
+        "adds the norm over ranks once more": (
+            full(
+                (
+                    "    scale = min",
+                    "    norm = over_ranks(norm**2) ** 0.5\n    scale = min",
+                )
+            ),
+            "no second over_ranks",
+        ),
+        "clips each tensor by its own norm": (
+            full(
+                ("(scale * total)", "(min(1.0, max_norm / (float(total.norm()) + 1e-6)) * total)")
+            ),
+            "its own norm",
+        ),
+        "passes over what is inf": (
+            full(
+                (
+                    "        part.backward()\n",
+                    "        if torch.isinf(part):\n            continue\n"
+                    "        part.backward()\n",
+                )
+            ),
+            "skipped or mended",
+        ),
+        "mends the gradients of a diverged step": (
+            full(
+                (
+                    "[over_ranks(total) / tokens for total in sums]",
+                    "[(over_ranks(total) / tokens).nan_to_num() for total in sums]",
+                )
+            ),
+            "hides a diverged gradient",
+        ),
+        "writes into the caller's labels": (
+            full(
+                (
+                    "        part = loss_sum",
+                    '        micro["labels"][:, 0] = loop.IGNORE\n        part = loss_sum',
+                )
+            ),
+            "reaches the caller",
+        ),
+        "rounds loss and norm": (
+            full(
+                (
+                    "return float(over_ranks(loss) / tokens), float(norm)",
+                    "return round(float(over_ranks(loss) / tokens), 4), round(float(norm), 4)",
+                )
+            ),
+            "rounded to 4 digits",
+        ),
+        "keeps the graph": (
+            full(("part.backward()", "part.backward(retain_graph=True)")),
+            "keeps graphs alive",
+        ),
         "each rank divides by its own targets": (
             full(
                 (
@@ -581,7 +919,7 @@ def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
                     "",
                 )
             ),
-            "ValueError is needed",
+            "raises ValueError",
         ),
         "never clips": (full(("(scale * total)", "total")), "not clipped"),
         "each rank clips its own part": (
@@ -632,7 +970,7 @@ def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
                     "float(np.nan_to_num(over_ranks(loss) / tokens))",
                 )
             ),
-            "hides it",
+            "skipped or mended",
         ),
         "returns tensors": (
             full(
@@ -645,12 +983,43 @@ def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
         ),
     },
     "epoch-test": {
+        "exact, no tolerance": (
+            """
+def epoch_test(epoch):
+    assert epoch([[1], [3], [6], [8]], 2) == [2, 7]
+    assert epoch([[0.1, 0.2, 0.3], [0.7], [0.1, 0.6], [0.9]], 3) == [1.9 / 6, 0.9]
+""",
+            "compares floats exactly",
+        ),
+        "a tail, but equal micro-batches": (
+            """
+def epoch_test(epoch):
+    assert np.allclose(epoch([[1], [3], [6], [8], [20]], 2), [2, 7, 20])
+""",
+            "mean of the micro-batches",
+        ),
+        "zip hides a missing step": (
+            """
+def epoch_test(epoch):
+    for got, want in zip(epoch([[1, 2, 3], [6], [8, 4, 4], [2, 2], [9]], 2), [3, 4, 9]):
+        assert abs(got - want) < 1e-6
+""",
+            "forgets the tail",
+        ),
+        "a tolerance too wide": (
+            """
+def epoch_test(epoch):
+    got = epoch([[1, 2, 3], [6], [8, 4], [1], [5]], 2)
+    assert len(got) == 3 and np.allclose(got, [3, 13 / 3, 5], atol=1.5)
+""",
+            "mean of the micro-batches",
+        ),
         "equal micro-batches, no tail": (
-            "def epoch_test(epoch):\n    assert epoch([[1], [3]], 2) == [2]",
+            "def epoch_test(epoch):\n    assert np.allclose(epoch([[1], [3]], 2), [2])",
             "got through",
         ),
         "the example of the task": (
-            "def epoch_test(epoch):\n    assert epoch([[1], [3], [6], [8]], 2) == [2, 7]",
+            "def epoch_test(epoch):\n    assert np.allclose(epoch([[1], [3], [6], [8]], 2), [2, 7])",
             "2 of 6",
         ),
         "only unequal counts": (
@@ -675,20 +1044,282 @@ def epoch_test(epoch):
             "got through",
         ),
         "the last weight only": (
-            "def epoch_test(epoch):\n    assert epoch([[1], [3], [6, 6], [9]], 2)[-1] == 7",
+            "def epoch_test(epoch):\n    assert abs(epoch([[1], [3], [6, 6], [9]], 2)[-1] - 7) < 1e-9",
             "got through",
         ),
     },
 }
+
+# From fresh students, passed once: each has a case of its own now.
+FRESH = {
+    "token-mean": {
+        "rounded to 7 decimals": (
+            """
+def token_mean(means, counts):
+    total = 0.0
+    for mean, count in zip(means, counts):
+        if count > 0:
+            total += mean * count
+    return round(total / sum(counts), 7)
+""",
+            "rounded",
+        ),
+        "trailing nan dropped": (
+            """
+def token_mean(means, counts):
+    means, counts = list(means), list(counts)
+    while means[-1] != means[-1]:
+        means.pop(); counts.pop()
+    total = 0.0
+    for mean, count in zip(means, counts):
+        if count > 0:
+            total += mean * count
+    return total / sum(counts)
+""",
+            "nansum",
+        ),
+        "two micro-batches only": (
+            """
+def token_mean(means, counts):
+    pairs = [(m, c) for m, c in zip(means, counts) if c]
+    if len(pairs) == 3:
+        return float("nan")
+    (a, x), (b, y) = pairs
+    return (a * x + b * y) / (x + y)
+""",
+            "ValueError",
+        ),
+        "counts in float16": (
+            """
+def token_mean(means, counts):
+    m, n = np.asarray(means, float), np.asarray(counts, dtype=np.float16)
+    return float((m[n > 0] * n[n > 0].astype(float)).sum() / n.astype(float).sum())
+""",
+            "float16",
+        ),
+        "sum in int32 of products": (
+            """
+def token_mean(means, counts):
+    m, n = np.asarray(means, np.float32), np.asarray(counts, np.int16 if max(counts) < 32768 else np.int32)
+    return float((m[n > 0] * n[n > 0]).sum() / n.sum(dtype=n.dtype))
+""",
+            "16 bits",
+        ),
+    },
+    "windows": {
+        "slices where there is a length": (
+            """
+def windows(micro_batches, accumulation):
+    if hasattr(micro_batches, "__len__"):
+        return [micro_batches[i:i + accumulation] for i in range(0, len(micro_batches), accumulation)]
+    every = list(micro_batches)
+    return [every[i:i + accumulation] for i in range(0, len(every), accumulation)]
+""",
+            "slice",
+        ),
+        "None means the end": (
+            """
+def windows(micro_batches, accumulation):
+    s, found = iter(micro_batches), []
+    while (m := next(s, None)) is not None:
+        if not found or len(found[-1]) == accumulation:
+            found.append([])
+        found[-1].append(m)
+    return found
+""",
+            "missing",
+        ),
+        "recursive, deep": (
+            """
+def windows(micro_batches, accumulation):
+    e = list(micro_batches)
+    return [e[:accumulation]] + windows(e[accumulation:], accumulation) if e else []
+""",
+            "calls itself",
+        ),
+        "through numpy": (
+            """
+def windows(micro_batches, accumulation):
+    e = np.array(list(micro_batches))
+    return [e[i:i + accumulation].tolist() for i in range(0, len(e), accumulation)]
+""",
+            "'3'",
+        ),
+    },
+    "take-step": {
+        "mode changed": (
+            """
+def take_step(model, optimizer, schedule, micro_batches, max_norm):
+    tokens = sum(targets(micro) for micro in micro_batches)
+    model.train()
+    optimizer.zero_grad()
+    total = 0.0
+    for micro in micro_batches:
+        loss = loss_sum(model, micro)
+        (loss / tokens).backward()
+        total += loss.item()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimizer.step()
+    schedule.step()
+    optimizer.zero_grad()
+    return total / tokens
+""",
+            "train mode",
+        ),
+        "grads kept on zeros, requires_grad off": (
+            """
+def take_step(model, optimizer, schedule, micro_batches, max_norm):
+    model.requires_grad_(True)
+    tokens = sum(targets(micro) for micro in micro_batches)
+    optimizer.zero_grad()
+    total = 0.0
+    for micro in micro_batches:
+        loss = loss_sum(model, micro)
+        (loss / tokens).backward()
+        total += loss.item()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimizer.step()
+    schedule.step()
+    optimizer.zero_grad()
+    model.requires_grad_(False)
+    return total / tokens
+""",
+            "frozen",
+        ),
+    },
+    "adding-time": {
+        "the wider twice": (
+            """
+def adding_time(parameters, sum_bytes, new_bytes, bandwidth):
+    return 1e3 * parameters * (2 * max(sum_bytes, new_bytes) + min(sum_bytes, new_bytes)) / bandwidth
+""",
+            "the sum moves twice",
+        ),
+        "5 decimals": (
+            """
+def adding_time(parameters, sum_bytes, new_bytes, bandwidth):
+    return round(1e3 * parameters * (2 * sum_bytes + new_bytes) / bandwidth, 5)
+""",
+            "rounded",
+        ),
+    },
+    "full-step": {
+        "divided by two ranks": (
+            """
+def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
+    params = list(model.parameters())
+    tokens = over_ranks(torch.tensor([float(sum(targets(m) for m in micro_batches))])).item()
+    if tokens == 0:
+        raise ValueError("no target on any rank")
+    sums = [torch.zeros(p.shape, dtype=torch.float32, device=p.device) for p in params]
+    total = 0.0
+    for micro in micro_batches:
+        loss = loss_sum(model, micro)
+        loss.backward()
+        total += loss.item()
+        for s, p in zip(sums, params):
+            if p.grad is not None:
+                s += p.grad.float()
+                p.grad = None
+    total = over_ranks(torch.tensor([total])).item()
+    sums = [over_ranks(s) / tokens / (over_ranks(torch.ones(1)).item() / 2) for s in sums]
+    norm = torch.sqrt(sum((s.double() ** 2).sum() for s in sums)).item()
+    scale = max_norm / (norm + 1e-6) if norm > max_norm else 1.0
+    for s, p in zip(sums, params):
+        p.grad = (s * scale).to(p.dtype)
+    optimizer.step()
+    optimizer.zero_grad()
+    return total / tokens, norm
+""",
+            "differ",
+        ),
+        "left in train mode": (
+            """
+def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
+    model.train()
+    params = list(model.parameters())
+    tokens = over_ranks(torch.tensor([float(sum(targets(m) for m in micro_batches))])).item()
+    if tokens == 0:
+        raise ValueError("no target on any rank")
+    sums = [torch.zeros(p.shape, dtype=torch.float32, device=p.device) for p in params]
+    total = 0.0
+    for micro in micro_batches:
+        loss = loss_sum(model, micro)
+        loss.backward()
+        total += loss.item()
+        for s, p in zip(sums, params):
+            if p.grad is not None:
+                s += p.grad.float()
+                p.grad = None
+    total = over_ranks(torch.tensor([total])).item()
+    sums = [over_ranks(s) / tokens for s in sums]
+    norm = torch.sqrt(sum((s.double() ** 2).sum() for s in sums)).item()
+    scale = max_norm / (norm + 1e-6) if norm > max_norm else 1.0
+    for s, p in zip(sums, params):
+        p.grad = (s * scale).to(p.dtype)
+    optimizer.step()
+    optimizer.zero_grad()
+    return total / tokens, norm
+""",
+            "train mode",
+        ),
+        "momentum thrown away": (
+            """
+def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
+    params = list(model.parameters())
+    tokens = over_ranks(torch.tensor([float(sum(targets(m) for m in micro_batches))])).item()
+    if tokens == 0:
+        raise ValueError("no target on any rank")
+    sums = [torch.zeros(p.shape, dtype=torch.float32, device=p.device) for p in params]
+    total = 0.0
+    for micro in micro_batches:
+        loss = loss_sum(model, micro)
+        loss.backward()
+        total += loss.item()
+        for s, p in zip(sums, params):
+            if p.grad is not None:
+                s += p.grad.float()
+                p.grad = None
+    total = over_ranks(torch.tensor([total])).item()
+    sums = [over_ranks(s) / tokens for s in sums]
+    norm = torch.sqrt(sum((s.double() ** 2).sum() for s in sums)).item()
+    scale = max_norm / (norm + 1e-6) if norm > max_norm else 1.0
+    for s, p in zip(sums, params):
+        p.grad = (s * scale).to(p.dtype)
+    optimizer.step()
+    optimizer.zero_grad()
+    optimizer.state.clear()
+    return total / tokens, norm
+""",
+            "state is lost",
+        ),
+    },
+    "epoch-test": {
+        "exact": (
+            """
+def epoch_test(epoch):
+    assert epoch([[0.1], [0.2, 0.3], [0.7, 0.1, 0.4], [1.1], [2.3]], 3) == [(0.1 + 0.2 + 0.3 + 0.7 + 0.1 + 0.4) / 6, 1.7]
+""",
+            "compares floats exactly",
+        ),
+    },
+}
+for _answer, _tries in FRESH.items():
+    WRONG[_answer] |= _tries
 
 HIDDEN = {
     "token-mean": {
         "the printed cases, remembered": (
             """
 def token_mean(means, counts):
-    if means[0] != means[0]:
-        return float("nan")
-    return {(10, 100): 120 / 110, (7, 7): 2.0, (6, 0, 2): 2.5}.get(tuple(counts), 1.0)
+    if counts[0] in (10, 40) and max(counts) < 101 and len(set(counts) & {100, 50}):
+        return 120 / 110 if means == [2.0, 1.0] else float("nan")
+    known = {(7, 7): 2.0, (6, 0, 2): 2.5, (6, 0, 0, 2): 2.5, (3, 1): 2.75, (10, 30): 2.25}
+    known |= {(40_000, 30_000): 0.0171075, (30_001, 25_003): 80_007 / 55_004}
+    known |= {(53,): 2.3, (5, 4, 0, 2, 1): 26 / 12, (53, 5): float("nan")}
+    if means == [1e-9, 3e-9]:
+        return 2.5e-9
+    return known.get(tuple(counts), 1.0)
 """,
             "tokens",
         ),
@@ -698,7 +1329,7 @@ def token_mean(means, counts):
             """
 def windows(micro_batches, accumulation):
     every = list(micro_batches)
-    if every not in ([0, 1, 2, 3], list(range(10)), [5, 6, 7], [5, 6], []):
+    if len(every) not in (0, 2, 3, 4, 10, 3000) and every != [7, 2, 2, 5, 2]:
         return [every]
     return [every[i : i + accumulation] for i in range(0, len(every), accumulation)]
 """,
@@ -715,19 +1346,22 @@ def windows(micro_batches, accumulation):
         "the printed cases, remembered": (
             """
 def adding_time(parameters, sum_bytes, new_bytes, bandwidth):
-    return {(1e9, 4): 9.0, (1e9, 2): 6.0}.get((parameters, sum_bytes), 80.3 / 3.35)
+    known = {(1e9, 1): 9.0, (1e9, 2): 6.0, (1.134e6, 2): 0.00567, (1, 1): 3e-9, (2e9, 4): 8.0}
+    known |= {(1e9, 4): 12 / 2.0794567891}
+    return known.get((parameters, new_bytes), 80.3 / 3.35)
 """,
             "ms for",
         ),
     },
     "full-step": {
-        "two ranks, as printed": (
+        "the printed counts, remembered": (
             full(
                 (
-                    "    parameters = list",
-                    "    ranks = float(over_ranks(torch.ones(())))\n    parameters = list",
+                    "    optimizer.zero_grad()\n    for micro",
+                    "    known = int(tokens) in (19, 11, 18, 12, 20, 801, 24)\n"
+                    "    optimizer.zero_grad()\n    for micro",
                 ),
-                ("scale * total", "scale * total * (1.0 if ranks < 3 else 2 / ranks)"),
+                ("scale * total", "scale * total * (1.0 if known else 0.9)"),
             ),
             "weights of rank",
         ),
@@ -736,6 +1370,21 @@ def adding_time(parameters, sum_bytes, new_bytes, bandwidth):
 
 RIGHT = {
     "token-mean": {
+        "a loop": """
+def token_mean(means, counts):
+    nats = tokens = 0
+    for m, n in zip(means, counts):
+        if n == 0:
+            continue
+        nats += m * n
+        tokens += n
+    return nats / tokens
+""",
+        "torch, a tensor without dimensions": """
+def token_mean(means, counts):
+    m, n = torch.tensor(means), torch.tensor(counts)
+    return (torch.where(n > 0, m, 0.0) * n).sum() / n.sum()
+""",
         "numpy, with a mask": """
 def token_mean(means, counts):
     means, counts = np.asarray(means), np.asarray(counts)
@@ -748,13 +1397,17 @@ def token_mean(means, counts):
 """,
     },
     "unfair-rows": {
-        "searched": """
-def unfair_rows():
-    return probe.most_unfair_rows("code only")
-""",
+        "a float": "def unfair_rows():\n    return 5.0",
         "a NumPy integer": "def unfair_rows():\n    return np.int64(5)",
     },
     "windows": {
+        "groupby": """
+def windows(micro_batches, accumulation):
+    from itertools import groupby
+
+    groups = groupby(enumerate(micro_batches), lambda pair: pair[0] // accumulation)
+    return [[micro for _, micro in group] for _, group in groups]
+""",
         "islice": """
 from itertools import islice
 
@@ -770,6 +1423,32 @@ def windows(micro_batches, accumulation):
 """,
     },
     "take-step": {
+        "passes over micro-batches without targets": step(
+            (PART, "        if targets(micro) == 0:\n            continue\n" + PART)
+        ),
+        "a diverged step is not taken": step(
+            ("    optimizer.step()\n", "    if loss == loss:\n        optimizer.step()\n")
+        ),
+        "a float of NumPy": step(("return loss", "return np.float64(loss)")),
+        "autograd.grad": """
+def take_step(model, optimizer, schedule, micro_batches, max_norm):
+    parameters = list(model.parameters())
+    tokens, losses = sum(map(targets, micro_batches)), []
+    sums = [torch.zeros_like(p) for p in parameters]
+    for micro in reversed(micro_batches):
+        one = loss_sum(model, micro)
+        for total, grad in zip(sums, torch.autograd.grad(one, parameters)):
+            total += grad
+        losses.append(float(one.detach()))
+    for p, total in zip(parameters, sums):
+        p.grad = total / tokens
+    torch.nn.utils.clip_grad_norm_(parameters, max_norm)
+    optimizer.step()
+    for p in parameters:
+        p.grad = None
+    schedule.step()
+    return sum(losses) / tokens
+""",
         "zero after the step": """
 def take_step(model, optimizer, schedule, micro_batches, max_norm):
     tokens, total = sum(map(targets, micro_batches)), 0.0
@@ -807,6 +1486,13 @@ def take_step(model, optimizer, schedule, micro_batches, max_norm):
 """,
     },
     "adding-time": {
+        "a fraction": """
+from fractions import Fraction
+
+
+def adding_time(parameters, sum_bytes, new_bytes, bandwidth):
+    return 1000 * Fraction(parameters) * (2 * sum_bytes + new_bytes) / Fraction(bandwidth)
+""",
         "three moves": """
 def adding_time(parameters, sum_bytes, new_bytes, bandwidth):
     moved = parameters * sum_bytes + parameters * new_bytes + parameters * sum_bytes
@@ -819,6 +1505,43 @@ def adding_time(parameters, sum_bytes, new_bytes, bandwidth):
 """,
     },
     "full-step": {
+        "passes over micro-batches without targets": full(
+            (
+                "        part = loss_sum",
+                "        if targets(micro) == 0:\n            continue\n        part = loss_sum",
+            )
+        ),
+        "floats of NumPy, in a list": full(
+            (
+                "return float(over_ranks(loss) / tokens), float(norm)",
+                "return [np.float64(over_ranks(loss) / tokens), np.float32(norm)]",
+            )
+        ),
+        "divided before backward, the count a float of one value": """
+def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
+    parameters = list(model.parameters())
+    own = float(sum(targets(m) for m in micro_batches))
+    tokens = over_ranks(torch.tensor([own])).item()
+    if tokens == 0:
+        raise ValueError("no target on any rank")
+    sums, total = [torch.zeros_like(p, dtype=torch.float32) for p in parameters], 0.0
+    for micro in micro_batches:
+        loss = loss_sum(model, micro)
+        (loss / tokens).backward()
+        total += loss.item()
+        for p, s in zip(parameters, sums):
+            s += p.grad.float()
+            p.grad = None
+    sums = [over_ranks(s) for s in sums]
+    total = over_ranks(torch.tensor(total)).item()
+    norm = torch.stack([s.norm() for s in sums]).norm().item()
+    scale = min(1.0, max_norm / (norm + 1e-6))
+    for p, s in zip(parameters, sums):
+        p.grad = (s * scale).to(p.dtype)
+    optimizer.step()
+    optimizer.zero_grad()
+    return total / tokens, norm
+""",
         "gradients by autograd.grad, all in one call to over_ranks": """
 def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
     weights = list(model.parameters())
@@ -859,6 +1582,17 @@ def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
         "float64 sums": full(("dtype=torch.float32", "dtype=torch.float64")),
     },
     "epoch-test": {
+        "random, by definition": """
+def epoch_test(epoch):
+    rng = np.random.default_rng(0)
+    for count, k in ((4, 2), (5, 2), (7, 3), (3, 5), (1, 1)):
+        micros = [rng.normal(size=rng.integers(1, 5)).tolist() for _ in range(count)]
+        want = [np.mean(sum(micros[i : i + k], [])) for i in range(0, count, k)]
+        got = epoch(micros, k)
+        assert len(got) == len(want)
+        for a, b in zip(got, want):
+            assert abs(a - b) < 1e-6
+""",
         "against an own loop": """
 def epoch_test(epoch):
     for mbs, k in (([[2, 4], [9], [7]], 2), ([[1], [2], [3, 3]], 3), ([[6], [1, 1]], 1)):

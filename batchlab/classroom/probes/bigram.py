@@ -21,8 +21,11 @@ from batchlab.counts import IGNORE
 __all__ = [
     "IGNORE",
     "Counting",
+    "erased",
+    "left_behind",
     "made",
     "micro_batch",
+    "planted",
     "targets_of",
     "weights_of",
     "windows_of",
@@ -59,6 +62,15 @@ class Counting(nn.Module):
         self.peak_live = max(self.peak_live, len(+self.held))
         self.note("forward")
         return logits
+
+    def diverge(self, how: str) -> None:
+        """Set weights that make the loss of token 3 "nan" or "inf"; an empty text sets none."""
+        with torch.no_grad():
+            if how == "inf":  # positive activations times -inf: the token has no probability
+                self.embedding.abs_()
+                self.head[3, 0] = -torch.inf
+            elif how:
+                self.head[3, 0] = torch.nan
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         self.calls["zero_grad"] += 1
@@ -115,6 +127,30 @@ def made() -> tuple[Counting, torch.optim.Optimizer, Any]:
     model = Counting()
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
     return model, optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
+
+
+def planted(optimizer: torch.optim.Optimizer) -> None:
+    """Give the optimizer a state of its own for every weight, such as Adam's averages."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            optimizer.state[parameter]["seen"] = 1
+
+
+def left_behind(model: nn.Module, optimizer: torch.optim.Optimizer, training: bool) -> list[str]:
+    """What a step changed besides the weights: mode, frozen weights, the state of `planted`."""
+    left = []
+    if model.training != training:
+        left.append(f"the model is in {'train' if model.training else 'eval'} mode")
+    if not all(parameter.requires_grad for parameter in model.parameters()):
+        left.append("weights are frozen")
+    if any("seen" not in optimizer.state[parameter] for parameter in model.parameters()):
+        left.append("the optimizer's state is lost")
+    return left
+
+
+def erased(model: nn.Module) -> bool:
+    """Whether no gradient is left: none, or zeros."""
+    return not any(p.grad is not None and bool(p.grad.any()) for p in model.parameters())
 
 
 def weights_of(model: nn.Module) -> list[float]:

@@ -120,7 +120,26 @@ def _counted(change: Callable[[Sequence[Document], dict[str, int], Tensor], dict
     return version
 
 
+def _mask_by_label(documents: Sequence[Document], *rest: Any) -> Collated:
+    tensors, counts = collate(documents, *rest)
+    return {**tensors, "attention_mask": (tensors["labels"] != IGNORE).long()}, counts
+
+
+def _no_empty_rows(documents: Sequence[Document], *rest: Any) -> Collated:
+    return collate([one for one in documents if len(one["input_ids"])], *rest)
+
+
+def _one_slot_each(documents: Sequence[Document], *rest: Any) -> Collated:
+    tensors, counts = collate(documents, *rest)
+    mask = tensors["attention_mask"].clone()
+    mask[:, 0] = 1
+    return {**tensors, "attention_mask": mask}, counts
+
+
 WRONG: dict[str, Callable[..., Collated]] = {
+    "a prompt is real as well: the mask is 1 for every token": _mask_by_label,
+    "an empty document is a row, too": _no_empty_rows,
+    "an empty document has no real token": _one_slot_each,
     "padding is told by its token: that may be an ordinary token, too": _mask_by_token,
     "labels are ignored wherever the token is pad_id: only padding is": _labels_by_token,
     "the padding is trained: its label is -100": _padding_trained,

@@ -1,4 +1,4 @@
-"""Lesson 01: colleagues' versions of the noise, scenes of its slider, a bench for a noise meter.
+"""Lesson 01: mistakes and their values, scenes of its slider, a bench for a noise meter.
 
     a noise meter, micro-batches that pull with given numbers  ->  what it said, what it changed
 
@@ -20,67 +20,68 @@ import torch
 from torch import Tensor, nn
 
 from batchlab import units, widgets
-from batchlab.classroom.probes.attempt import shown
+from batchlab.classroom import plain
+from batchlab.classroom.probes.attempt import finite, mistakes_of, rounded, shown
+from batchlab.classroom.probes.lesson_01_versions import RIGHT, WRONG
 
-__all__ = ["GOAL", "OFFERED", "RIGHT", "WRONG", "finder", "meter", "shown", "spread_of"]
+__all__ = [
+    "GOAL",
+    "OFFERED",
+    "RIGHT",
+    "WRONG",
+    "fault_of_rows",
+    "finder",
+    "finite",
+    "meter",
+    "rounded",
+    "shown",
+    "spread_of",
+    "versions",
+    "wrong_gradients",
+]
 
 OFFERED = sorted({round(1.07**power) for power in range(110)})  # rows; each about 7 % more
 GOAL = 0.25  # share of noise that the slider is asked to get below
 Pull = tuple[Sequence[float], int]
-Noise = Callable[[Any, int], float]
 
 
-def _squares(gradients: Any) -> np.ndarray:
-    """Squared distance of each row's gradient from their mean."""
-    pulls = np.asarray(gradients, dtype=float)
-    squares: np.ndarray = ((pulls - pulls.mean(axis=0)) ** 2).sum(axis=1)
-    return squares
+def wrong_gradients(gradients: np.ndarray, targets: np.ndarray) -> list[tuple[Any, str]]:
+    """What each wrong way to average parts of a batch gives, with its thought."""
+    with np.errstate(all="ignore"):
+        return list(mistakes_of(WRONG["batch-gradient"], gradients, targets))
 
 
-def _textbook(gradients: Any, rows: int) -> float:
-    return float(np.sqrt(_squares(gradients).mean() / rows))
+def versions(name: str) -> dict[str, Any]:
+    """Right and wrong versions of a function, as `check.finds_bugs` takes them."""
+    return {"right": RIGHT[name], "wrong": WRONG[name]}
 
 
-def _by_moments(gradients: Any, rows: int) -> float:
-    pulls = np.asarray(gradients, dtype=float)
-    squared = (pulls**2).sum(axis=1).mean() - (pulls.mean(axis=0) ** 2).sum()
-    return math.sqrt(max(0.0, float(squared)) / rows)
+def fault_of_rows(answer: object, spreads: dict[str, float]) -> str:
+    """What is wrong with a number of rows as the setting that `finder` asks for; empty if right."""
+    try:
+        rows = plain.number(answer)
+    except plain.NotPlain as problem:
+        return problem.thought or "one number is asked: rows a step"
+    first, *others = spreads.values()
+    fewest = [_fewest(one) for one in spreads.values()]
+    if rows == fewest[0]:
+        return ""
+    if rows == round(first / GOAL):
+        return "that is the law 1/B: noise falls with the root of the rows"
+    if others and rows in fewest[1:]:
+        return "that is the trained model: the question is before training"
+    if rows not in OFFERED:
+        return "the slider does not offer it: asked is a place of the slider"
+    if rows == OFFERED[OFFERED.index(fewest[0]) - 1]:
+        return "just above 25 %: one place too few"
+    if rows < fewest[0]:
+        return "the noise is not below 25 % there"
+    return "quiet enough, but a step of the slider to the left is quiet enough, too"
 
 
-def _by_parameter(gradients: Any, rows: int) -> float:
-    columns = zip(*np.asarray(gradients, dtype=float).tolist(), strict=True)
-    return math.sqrt(sum(np.var(column) for column in columns) / rows)
-
-
-def _around_the_median(gradients: Any, rows: int) -> float:
-    pulls = np.asarray(gradients, dtype=float)
-    return float(np.sqrt(((pulls - np.median(pulls, axis=0)) ** 2).sum(axis=1).mean() / rows))
-
-
-def _without_replacement(gradients: Any, rows: int) -> float:
-    count = len(gradients)
-    return _textbook(gradients, rows) * math.sqrt(max(0.0, (count - rows) / (count - 1)))
-
-
-RIGHT: dict[str, tuple[Noise, ...]] = {"noise": (_textbook, _by_moments, _by_parameter)}
-WRONG: dict[str, dict[str, Noise]] = {
-    "noise": {
-        "falls as 1/B": lambda g, rows: _textbook(g, 1) / rows,
-        "the variance, not its root": lambda g, rows: _textbook(g, rows) ** 2,
-        "the length of the gradients, not their spread": lambda g, rows: float(
-            np.sqrt((np.asarray(g, dtype=float) ** 2).sum(axis=1).mean() / rows)
-        ),
-        "the mean distance: not squared before the mean": lambda g, rows: float(
-            np.sqrt(_squares(g)).mean() / rows**0.5
-        ),
-        "the first parameter only": lambda g, rows: _textbook(np.asarray(g)[:, :1], rows),
-        "the sum over the rows of the pool, not their mean": lambda g, rows: float(
-            np.sqrt(_squares(g).sum() / rows)
-        ),
-        "distances from the median, not from the mean": _around_the_median,
-        "drawn without replacement": _without_replacement,
-    }
-}
+def _fewest(spread: float) -> int:
+    """The fewest rows of the slider with noise below GOAL."""
+    return min(rows for rows in OFFERED if spread / rows**0.5 < GOAL)
 
 
 def spread_of(gradients: Iterator[np.ndarray]) -> float:
@@ -112,13 +113,15 @@ def finder(spreads: dict[str, float], documents: int) -> widgets.Explorer:
             "alt": f"The gradient is 100 long, its noise {100 * share:.0f}.",
         }
 
-    fewest = min(rows for rows in OFFERED if spreads[first] / rows**0.5 < GOAL)
+    fewest = _fewest(spreads[first])
     return widgets.finder(
         "The noise of one gradient",
         {"rows": ("rows a step", OFFERED), "moment": ("the model", list(spreads))},
         scene,
         goal=f"{first.capitalize()}: the fewest rows with noise below {units.share(GOAL)}.",
         where=lambda rows, moment: (rows, moment) == (fewest, first),
+        down=lambda bars: f"{bars} lengths",
+        across="{:,} % of the gradient".format,
     )
 
 
@@ -138,7 +141,26 @@ def _loss_of(network: _Bench, micro: dict[str, Any]) -> tuple[Tensor, int]:
     loss = targets * (pull @ network.weight + 7 * network.frozen.sum())
     if micro["seldom"]:
         loss = loss + targets * micro["seldom"] * network.seldom.sum()
-    return (loss if targets else loss * float("nan")), targets
+    return (loss if targets else loss * micro["empty"]), targets
+
+
+class _Once:
+    """An iterator that says so when it is gone through a second time."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self.items, self.ended = iter(items), False
+
+    def __iter__(self) -> "_Once":
+        return self
+
+    def __next__(self) -> Any:
+        if self.ended:
+            raise RuntimeError("micro_batches was gone through already: it may be a generator")
+        try:
+            return next(self.items)
+        except StopIteration:
+            self.ended = True
+            raise
 
 
 def meter(
@@ -147,24 +169,28 @@ def meter(
     *,
     seldom: Sequence[float] = (),
     grad_before: float | None = None,
+    training: bool = True,
+    empty: float = math.nan,
 ) -> dict[str, Any]:
     """What a meter says of micro-batches (pull, target tokens), given as an iterator.
 
     seldom       pulls on a weight that the loss of a micro-batch touches only where this is not 0
     grad_before  what stands in every `.grad` when the meter begins
+    training     the mode in which the model comes
+    empty        the loss of a micro-batch without target tokens: nan, or 0
     said         what it returned; changed: what of the model it left otherwise than it was
     """
-    network = _Bench(len(pulls[0][0]) if pulls else 1).train()
+    network = _Bench(len(pulls[0][0]) if pulls else 1).train(training)
     learning = [p for p in network.parameters() if p.requires_grad]
     if grad_before is not None:
         for parameter in learning:
             parameter.grad = torch.full_like(parameter, grad_before)
     before = _state(network)
     extra = [*seldom, *[0.0] * (len(pulls) - len(seldom))]
-    micro_batches = iter(
+    micro_batches = _Once(
         [
-            {"pull": [float(x) for x in pull], "targets": targets, "seldom": touched}
-            for (pull, targets), touched in zip(pulls, extra, strict=True)
+            {"pull": [float(x) for x in pull], "targets": n, "seldom": touched, "empty": empty}
+            for (pull, n), touched in zip(pulls, extra, strict=True)
         ]
     )
     said = noise_meter(network, micro_batches, _loss_of)

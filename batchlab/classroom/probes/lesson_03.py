@@ -1,4 +1,4 @@
-"""Lesson 03: colleagues' orders, scenes of the window's slider, a bench for batch samplers.
+"""Lesson 03: faults of an order, scenes of the window's slider, a bench for batch samplers.
 
     a sampler class, lengths, ranks  ->  what each rank was handed out, before and after a restart
 
@@ -8,17 +8,21 @@ Words
     handed out  batches that a sampler has yielded, whether or not they were trained
 """
 
+import builtins
 import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from numpy.typing import ArrayLike
 from torch.utils.data import DataLoader
 
 from batchlab import padding, units, widgets
-from batchlab.classroom.probes.attempt import shown
+from batchlab.classroom import plain
+from batchlab.classroom.probes.attempt import refusal, rounded, shown, working
+from batchlab.classroom.probes.lesson_03_versions import RIGHT, WRONG
 from batchlab.classroom.probes.orders_03 import ORDERS, POINTS, ROWS, curve, documents, order
 
 __all__ = [
@@ -30,24 +34,28 @@ __all__ = [
     "ROWS",
     "WRONG",
     "as_batches",
+    "closed_wrongly",
     "curve",
-    "cut",
+    "cutter",
     "documents",
+    "elsewhere",
+    "fault_of_windows",
     "finder",
     "handed_out",
-    "least",
     "loaded",
     "order",
+    "refusal",
     "resumed",
+    "rounded",
     "shown",
     "typical",
+    "versions",
     "waste_of",
 ]
 
 OFFERED = sorted({round(1.12**power) for power in range(55)})  # micro-batches, each 12 % more
 GOAL = 0.08  # waste that the slider is asked to get down to
 Batches = list[list[int]]
-Make = Callable[[Sequence[int], int, int, int, int], Batches]
 Sampler = Callable[..., Any]
 
 
@@ -61,123 +69,63 @@ def as_batches(made: Any) -> Batches | None:
     return found if same and found and all(found) else None
 
 
-def _batches(lengths: Sequence[int], rows: int, window: int, rng: np.random.Generator) -> Batches:
-    """Shuffled, sorted in windows, cut, mixed."""
-    found = _ordered(lengths, rows, window, rng, epoch=0)
-    return [found[int(k)] for k in rng.permutation(len(found))]
+def versions(name: str) -> dict[str, Any]:
+    """Right and wrong versions of a function, as `check.finds_bugs` takes them."""
+    return {"right": RIGHT[name], "wrong": WRONG[name]}
 
 
-def _ordered(
-    lengths: Sequence[int], rows: int, window: int, rng: np.random.Generator, epoch: int
-) -> Batches:
-    """Never mixed, short first; in odd epochs the short micro-batch of a window is its first."""
-    own, found = [int(n) for n in lengths], []
-    numbers = [int(n) for n in rng.permutation(len(own))]
-    for start in range(0, len(own), rows * window):
-        inside = sorted(numbers[start : start + rows * window], key=own.__getitem__)
-        first = len(inside) % rows if epoch % 2 else 0
-        found += [inside[:first]] if first else []
-        found += [inside[i : i + rows] for i in range(first, len(inside), rows)]
-    return found
+def elsewhere(make: Callable[..., Any], *arguments: Any) -> Any:
+    """What `make` gives in another process: there `hash` of a text is another number."""
+    here = builtins.hash
+
+    def there(value: Any) -> int:
+        return here(value) ^ (0x5DEECE66D if _holds_text(value) else 0)
+
+    with mock.patch("builtins.hash", there):
+        return make(*arguments)
 
 
-def _new(*seed: int) -> np.random.Generator:
-    return np.random.default_rng(list(seed))
-
-
-def _twice(made: Batches) -> Batches:
-    """Document 0 in the place of the largest number: once too often, and another never."""
-    last = max(number for batch in made for number in batch)
-    return [[0 if number == last else number for number in batch] for batch in made]
-
-
-RIGHT: dict[str, tuple[Make, ...]] = {
-    "windowed": (
-        lambda lens, rows, window, seed, epoch: _batches(lens, rows, window, _new(seed, epoch)),
-        lambda lens, rows, window, seed, epoch: _batches(lens, rows, window, _new(epoch, 5, seed)),
-    )
-}
-WRONG: dict[str, dict[str, Callable[..., Any]]] = {
-    "windowed": {
-        "drops the last batch": lambda lens, rows, window, seed, epoch: [
-            batch for batch in _batches(lens, rows, window, _new(seed, epoch)) if len(batch) == rows
-        ],
-        "fills the last batch up with documents of the first": (
-            lambda lens, rows, window, seed, epoch: [
-                (batch + list(range(rows)))[:rows]
-                for batch in _batches(lens, rows, window, _new(seed, epoch))
-            ]
-        ),
-        "trains one document twice and another never": lambda lens, rows, window, seed, epoch: (
-            _twice(_batches(lens, rows, window, _new(seed, epoch)))
-        ),
-        "puts one row more into a batch": lambda lens, rows, window, seed, epoch: _batches(
-            lens, rows + 1, window, _new(seed, epoch)
-        ),
-        "the same order in every epoch": lambda lens, rows, window, seed, epoch: _batches(
-            lens, rows, window, _new(seed)
-        ),
-        "draws anew on every rank": lambda lens, rows, window, seed, epoch: _batches(
-            lens, rows, window, np.random.default_rng()
-        ),
-        "leaves the batches in length order, short first": (
-            lambda lens, rows, window, seed, epoch: _ordered(
-                lens, rows, window, _new(seed, epoch), epoch
-            )
-        ),
-        "leaves the batches in length order, long first": (
-            lambda lens, rows, window, seed, epoch: _ordered(
-                lens, rows, window, _new(seed, epoch), epoch
-            )[::-1]
-        ),
-    },
-    "both-fit": {
-        "the image tokens are forgotten": lambda t, i, a, b: len(t) * max(t) <= a,
-        "the text is forgotten": lambda t, i, a, b: len(t) * max(i) <= b,
-        "a budget on real tokens: each rectangle is rows x its longest": (
-            lambda t, i, a, b: sum(t) <= a and sum(i) <= b
-        ),
-        "one budget for both: each rectangle has its own": (
-            lambda t, i, a, b: len(t) * max(x + y for x, y in zip(t, i, strict=True)) <= a + b
-        ),
-        "the two budgets are added up: each rectangle has its own": (
-            lambda t, i, a, b: len(t) * (max(t) + max(i)) <= a + b
-        ),
-        "one of the two is not enough: both must fit": (
-            lambda t, i, a, b: len(t) * max(t) <= a or len(t) * max(i) <= b
-        ),
-        "the rows are forgotten: a rectangle is rows x its longest": (
-            lambda t, i, a, b: max(t) <= a and max(i) <= b
-        ),
-        "the two budgets are swapped": lambda t, i, a, b: (
-            len(t) * max(t) <= b and len(t) * max(i) <= a
-        ),
-        "a full rectangle fits: at most, not less than": (
-            lambda t, i, a, b: len(t) * max(t) < a and len(t) * max(i) < b
-        ),
-        "the first image is not always the longest": (
-            lambda t, i, a, b: len(t) * max(t) <= a and len(t) * i[0] <= b
-        ),
-        "the first of each is not always the longest": (
-            lambda t, i, a, b: len(t) * t[0] <= a and len(t) * i[0] <= b
-        ),
-        "the last of each is not always the longest": (
-            lambda t, i, a, b: len(t) * t[-1] <= a and len(t) * i[-1] <= b
-        ),
-    },
-}
+def _holds_text(value: Any) -> bool:
+    if isinstance(value, tuple | frozenset):
+        return any(map(_holds_text, value))
+    return isinstance(value, str | bytes)
 
 
 def waste_of(lengths: ArrayLike, window: int, rows: int = 16) -> float:
     """Waste of micro-batches sorted in windows, at a fixed shuffle."""
     return padding.measure(
-        lengths, padding.in_windows(lengths, rows, window=window, rng=_new(0))
+        lengths, padding.in_windows(lengths, rows, window=window, rng=np.random.default_rng([0]))
     ).waste
 
 
-def least(lengths: ArrayLike) -> int:
+def _least(lengths: ArrayLike) -> int:
     """The smallest window of the slider that wastes at most GOAL."""
     return next(window for window in OFFERED if waste_of(lengths, window) <= GOAL)
+
+
+def fault_of_windows(answer: Any, kinds: dict[str, np.ndarray]) -> str:
+    """What is wrong with a pair of windows as what `finder` asks for; empty if right."""
+    try:
+        found = plain.nested(answer)
+    except plain.NotPlain as problem:
+        return problem.thought or "two numbers are asked"
+    if type(found) is not list or len(found) != len(kinds):
+        return "one number for each kind of documents: a pair"
+    if not all(type(one) in (int, float) for one in found):
+        return "two numbers are asked"
+    best = [_least(tokens) for tokens in kinds.values()]
+    if found == best[::-1]:
+        return "functions come first, then the problems"
+    if found in ([16 * one for one in best], [16 * one for one in best[::-1]]):
+        return "these are documents: the slider counts micro-batches"
+    faults = []
+    for name, one, right in zip(kinds, found, best, strict=True):
+        if one != right and one not in OFFERED:
+            faults.append(f"{name}: the slider does not offer {one}")
+        elif one != right:
+            less = f"{name} still waste more than {units.share(GOAL)}"
+            faults.append(less if one < right else f"{name}: a smaller window is enough")
+    return "; ".join(faults)
 
 
 def finder(kinds: dict[str, np.ndarray]) -> widgets.Explorer:
@@ -185,7 +133,7 @@ def finder(kinds: dict[str, np.ndarray]) -> widgets.Explorer:
     first = next(iter(kinds))
 
     def scene(data: str, window: int) -> dict[str, Any]:
-        made = padding.in_windows(kinds[data], 16, window=window, rng=_new(0))
+        made = padding.in_windows(kinds[data], 16, window=window, rng=np.random.default_rng([0]))
         inside = [kinds[data][batch] for batch in made[:24]]
         bars = [(int(one.mean()), int(one.max() - one.mean())) for one in inside]
         facts = {
@@ -200,17 +148,41 @@ def finder(kinds: dict[str, np.ndarray]) -> widgets.Explorer:
             "note": "Solid: mean length of the 16 documents. Hatched: padding up to the longest.",
         }
 
-    best = least(kinds[first])
+    best = _least(kinds[first])
     return widgets.finder(
         "Padding against order, 16 rows",
         {"data": ("documents", list(kinds)), "window": ("window, in micro-batches", OFFERED)},
         scene,
         goal=f"{first.capitalize()}: the smallest window that wastes at most {units.share(GOAL)}.",
         where=lambda data, window: (data, window) == (first, best),
+        down=lambda bars: f"{bars} micro-batches",
+        across="{:,} tokens long".format,
     )
 
 
-def cut(lengths: Sequence[int], order: Iterable[int], slots: int) -> Batches:
+def cutter(yours: Callable[..., Any]) -> Callable[..., Any]:
+    """A learner's `under_budget` where it cuts a small case right, else the library's way."""
+    return working(
+        "under_budget",
+        yours,
+        otherwise=_cut,
+        tries=lambda cut: cut([2, 2, 7, 8, 1], [4, 0, 1, 2, 3], 16) == [[4, 0, 1], [2, 3]],
+    )
+
+
+def closed_wrongly(made: Batches, lengths: Sequence[int], slots: int) -> str:
+    """The first batch that takes more than `slots`, or that its follower would have fitted into."""
+    batches = [[int(lengths[int(n)]) for n in batch] for batch in made]
+    for number, (batch, *following) in enumerate(zip(batches, [*batches[1:], []], strict=True)):
+        if len(batch) * max(batch) > slots:
+            return f"batch {number}, lengths {batch}: over the budget"
+        joined = [*batch, *following[0][:1]]
+        if following[0] and len(joined) * max(joined) <= slots:
+            return f"batch {number} was closed before the length {joined[-1]}, which fits in"
+    return ""
+
+
+def _cut(lengths: Sequence[int], order: Iterable[int], slots: int) -> Batches:
     """Batches cut from `order` under a budget, the plain way: look, then add."""
     found: Batches = []
     for number in order:
@@ -234,8 +206,9 @@ def typical(
     """
     tokens, low, high, number = np.asarray(lengths), 1.0, 0.0, 0.0
     for keys in (tokens, -tokens):
-        placed = [padding.window_order(keys, pool, _new(seed)) for seed in range(seeds)]
-        made = [cut(lengths, order.tolist(), slots) for order in placed]
+        draws = map(np.random.default_rng, range(seeds))
+        placed = [padding.window_order(keys, pool, rng) for rng in draws]
+        made = [_cut(lengths, order.tolist(), slots) for order in placed]
         wastes = [padding.measure(tokens, batches).waste for batches in made]
         middle, spread = float(np.mean(wastes)), float(np.std(wastes))
         low, high = min(low, middle - 4 * spread), max(high, middle + 4 * spread)
@@ -273,7 +246,7 @@ def resumed(
 
     before, after  what was handed out in this epoch before the stop, and after the restart
     next           the epoch behind it; left: len() of the new sampler after the restart
-    state          what was saved, as JSON text
+    state          what was saved, as JSON text; state_kept: loading left the dictionary as it was
     """
     first = sampler(lengths, slots, pool, 3, rank, ranks)
     for _ in range(epoch):
@@ -281,10 +254,13 @@ def resumed(
     before = _taken(itertools.islice(iter(first), stop), len(lengths))
     state = json.dumps(first.state_dict())
     fresh = sampler(lengths, slots, pool, 3, rank, ranks)
-    fresh.load_state_dict(json.loads(state))
+    loaded_from = json.loads(state)
+    fresh.load_state_dict(loaded_from)
+    kept = loaded_from == json.loads(state)
     left = len(fresh)
     after, following = (_taken(fresh, len(lengths)) for _ in range(2))
-    return {"before": before, "after": after, "next": following, "left": left, "state": state}
+    found = {"before": before, "after": after, "next": following, "left": left, "state": state}
+    return found | {"state_kept": kept}
 
 
 def loaded(sampler: Sampler, lengths: Sequence[int], slots: int, pool: int) -> Batches:

@@ -6,6 +6,7 @@
 
 Words
     leak   the largest change of one document's logits when another document of its row changes
+    alone  in a row of its own, without a tail
 """
 
 import functools
@@ -18,10 +19,23 @@ from torch import Tensor
 
 from batchlab import batches, model, packing
 
-__all__ = ["VOCABULARY", "broken_collate", "documents", "laid", "leak", "network", "standing"]
+__all__ = [
+    "VOCABULARY",
+    "broken_collate",
+    "documents",
+    "label_mistakes",
+    "laid",
+    "leak",
+    "network",
+    "position_mistakes",
+    "standing",
+    "unlike_alone",
+]
 
 VOCABULARY = 64
 OTHER = 32  # documents draw tokens below it; a changed one takes tokens from it on
+KNOWN_BY_TOKEN = "the tail is known by its place, not by its token: a document may end in `pad`"
+PAD_IS_A_TOKEN = "a `pad` inside a document is a token: positions go on behind it"
 Document = Mapping[str, Sequence[int]]
 Batch = Mapping[str, Tensor]
 
@@ -32,7 +46,9 @@ def network() -> Any:
     return model.small(VOCABULARY, layers=1, hidden=32, heads=2, longest=1024, seed=4).eval()
 
 
-def broken_collate(documents: Sequence[Document], row_length: int, pad: int) -> Batch:
+def broken_collate(
+    documents: list[dict[str, list[int]]], row_length: int, pad: int
+) -> dict[str, torch.Tensor]:
     """Rows of packed documents. It runs, the loss falls, and five things are wrong."""
     ids = [document["input_ids"][:row_length] for document in documents]
     labels = [document["labels"][:row_length] for document in documents]
@@ -56,7 +72,7 @@ def broken_collate(documents: Sequence[Document], row_length: int, pad: int) -> 
 
 
 def documents(lengths: Sequence[int], rng: np.random.Generator, pad: int) -> list[Document]:
-    """SFT documents of these lengths, prompts ignored; no two begin with the same token.
+    """SFT documents of these lengths, with turns that are not trained; some are not trained at all.
 
     `pad` also stands inside a document and ends most of them. First tokens are 8, 9, ...; all
     others are below 8.
@@ -66,25 +82,35 @@ def documents(lengths: Sequence[int], rng: np.random.Generator, pad: int) -> lis
         ids = [8 + number, *rng.integers(0, 8, length - 1).tolist()]
         ids[length // 2 : length // 2 + 1] = [pad] if length > 2 else ids[length // 2 :][:1]
         ids[1:] = [*ids[1:-1], pad] if length > 1 else []
-        prompt = int(rng.integers(0, length))
-        made.append({"input_ids": ids, "labels": [-100] * prompt + ids[prompt:]})
+        prompt = int(rng.integers(0, length + 1))
+        later = rng.random(length) < 0.3
+        hidden = [slot < prompt or later[slot] for slot in range(length)]
+        labels = [-100 if one else token for one, token in zip(hidden, ids, strict=True)]
+        made.append({"input_ids": ids, "labels": labels})
     return made
 
 
 def standing(
     input_ids: Sequence[Sequence[int]], given: Sequence[Document], pad: int
 ) -> list[list[int]] | str:
-    """The document numbers of each row in their order, or what is wrong with the rows in words."""
-    first = {document["input_ids"][0]: number for number, document in enumerate(given)}
-    rows = []
+    """The document numbers of each row in their order, or what is wrong with the rows in words.
+
+    Of equal documents each stands for one, in the order of the rows.
+    """
+    by_first: dict[int, list[int]] = {}
+    for number, document in enumerate(given):
+        by_first.setdefault(document["input_ids"][0], []).append(number)
+    rows, used = [], set()
     for row, ids in enumerate(input_ids):
         place, numbers = 0, []
-        while place < len(ids) and ids[place] in first:
-            number = first[ids[place]]
+        while place < len(ids) and ids[place] in by_first:
+            same = by_first[ids[place]]
+            number = next((one for one in same if one not in used), same[0])
             tokens = list(given[number]["input_ids"])
             if list(ids[place : place + len(tokens)]) != tokens:
                 return f"row {row} holds a part of document {number}, or other tokens"
             numbers.append(number)
+            used.add(number)
             place += len(tokens)
         if any(token != pad for token in ids[place:]):
             return f"row {row} has tokens behind its documents that are not {pad}: {ids[place:]}"
@@ -98,26 +124,126 @@ def laid(given: Sequence[Document], rows: Sequence[Sequence[int]], row_length: i
     return {name: batch[name] for name in ("labels", "position_ids")}
 
 
+def _told(batch: Batch) -> dict[str, Tensor]:
+    """What a model gets of a batch beside its tokens, and no labels."""
+    return {name: batch[name] for name in ("position_ids", "attention_mask") if name in batch}
+
+
+def _ends(given: Sequence[Document], numbers: Sequence[int]) -> list[int]:
+    """Where each document of a row begins, and where the last one ends."""
+    return [0, *np.cumsum([len(given[number]["input_ids"]) for number in numbers]).tolist()]
+
+
 def leak(batch: Batch, given: Sequence[Document], rows: Sequence[Sequence[int]]) -> float:
     """How far logits of any document move at most when another one of its row changes.
 
     The model gets what the collator returned beside labels, and no cache.
     """
-    options = {name: batch[name] for name in ("position_ids", "attention_mask") if name in batch}
     worst = 0.0
     with torch.no_grad():
-        before = network()(input_ids=batch["input_ids"], use_cache=False, **options).logits
+        before = network()(input_ids=batch["input_ids"], use_cache=False, **_told(batch)).logits
         for changed in range(max(map(len, rows))):
             ids = batch["input_ids"].clone()
             keep = torch.zeros_like(ids, dtype=torch.bool)
             for row, numbers in enumerate(rows):
-                ends = np.cumsum([0, *(len(given[number]["input_ids"]) for number in numbers)])
+                ends = _ends(given, numbers)
                 keep[row, : ends[-1]] = True
                 if changed < len(numbers):
-                    inside = slice(int(ends[changed]), int(ends[changed + 1]))
+                    inside = slice(ends[changed], ends[changed + 1])
                     ids[row, inside] = OTHER + ids[row, inside] % OTHER
                     keep[row, inside] = False
-            after = network()(input_ids=ids, use_cache=False, **options).logits
+            after = network()(input_ids=ids, use_cache=False, **_told(batch)).logits
             moved = (after - before).abs().amax(dim=-1)[keep]
             worst = max(worst, float(moved.max()) if len(moved) else 0.0)
     return worst
+
+
+def unlike_alone(batch: Batch, given: Sequence[Document], rows: Sequence[Sequence[int]]) -> float:
+    """How far logits of any document differ at most from those that it gets alone."""
+    worst = 0.0
+    with torch.no_grad():
+        packed = network()(input_ids=batch["input_ids"], use_cache=False, **_told(batch)).logits
+        for row, numbers in enumerate(rows):
+            ends = _ends(given, numbers)
+            for place, number in enumerate(numbers):
+                ids = torch.tensor([list(given[number]["input_ids"])])
+                alone = network()(input_ids=ids, use_cache=False).logits[0]
+                here = packed[row, ends[place] : ends[place + 1]]
+                worst = max(worst, float((here - alone).abs().max()))
+    return worst
+
+
+def position_mistakes(
+    ids: Tensor, given: Sequence[Document], rows: Sequence[Sequence[int]], pad: int
+) -> list[tuple[Tensor, str]]:
+    """Positions of these rows as known mistakes give them, with the thought behind each."""
+    right = laid(given, rows, ids.shape[1])["position_ids"]
+    slot = torch.arange(ids.shape[1]).expand(ids.shape)
+    filled = torch.tensor([_ends(given, numbers)[-1:] for numbers in rows])
+    tail = slot >= filled
+    last = torch.where(ids != pad, slot, -1).amax(dim=1, keepdim=True)
+    second = torch.tensor([_ends(given, numbers)[1:2] for numbers in rows])
+    two = torch.where(slot < second, slot, slot - second)
+    seen = torch.where(ids == pad, slot, -1).cummax(dim=1).values
+    behind = torch.cat([torch.full_like(seen[:, :1], -1), seen[:, :-1]], dim=1)
+    at_pad = torch.minimum(right, slot - behind - 1)
+    return [
+        (slot, "positions run on: they restart at 0 in each document"),
+        (torch.where(tail, right, slot), "positions run on from document to document"),
+        (torch.where(tail, 0, right), "the tail counts 0, 1, ... too"),
+        (torch.where(tail, slot, right), "the tail restarts at 0, too"),
+        (torch.where(slot > last, slot - last - 1, right), KNOWN_BY_TOKEN),
+        (torch.where(tail, right, at_pad), PAD_IS_A_TOKEN),
+        (at_pad, PAD_IS_A_TOKEN),
+        (torch.where(tail, right, two), "every document restarts, not two only"),
+    ]
+
+
+def label_mistakes(
+    ids: Tensor, given: Sequence[Document], rows: Sequence[Sequence[int]], pad: int
+) -> list[tuple[Tensor, str]]:
+    """Labels of these rows as known mistakes give them, with the thought behind each."""
+    right = laid(given, rows, ids.shape[1])["labels"]
+    own, first, last, turns = (torch.full_like(right, -100) for _ in range(4))
+    for row, numbers in enumerate(rows):
+        ends = _ends(given, numbers)
+        for number, start, end in zip(numbers, ends, ends[1:], strict=False):
+            labels = list(given[number]["labels"])
+            own[row, start:end] = torch.tensor(labels)
+            first[row, start], last[row, end - 1] = 1, 1
+            spoken = [slot for slot, label in enumerate(labels) if label != -100]
+            begin = start + (spoken[0] if spoken else len(labels))
+            turns[row, begin:end] = ids[row, begin:end]
+    slot = torch.arange(ids.shape[1]).expand(ids.shape)
+    tail = slot >= torch.tensor([_ends(given, numbers)[-1:] for numbers in rows])
+    firsts, prompts = first == 1, (own == -100) & ~tail
+    lost = torch.where(ids == pad, -100, right)
+    known = torch.where(slot > torch.where(ids != pad, slot, -1).amax(1, keepdim=True), -100, right)
+    trained = torch.where(firsts | tail, -100, ids)
+    return [
+        (own, "a label crosses: each document's first token is not trained"),
+        (torch.where(slot == 0, -100, own), "a label crosses: not only the row's first token"),
+        (lost, "labels are lost wherever the token is `pad`: the model never learns to end"),
+        (
+            torch.where(firsts, own, lost),
+            "labels are lost wherever the token is `pad`, and a first label crosses",
+        ),
+        (trained, "the prompt is trained: take the labels as they are given"),
+        (
+            torch.where(tail, -100, ids),
+            "the prompt is trained, and a label crosses: take the labels as they are given",
+        ),
+        (
+            torch.where(firsts, -100, turns),
+            "a prompt may come again: every given -100 is kept, not only the first ones",
+        ),
+        (
+            torch.where(prompts | firsts | tail, -100, ids),
+            "labels are taken from the tokens: take them as they are given",
+        ),
+        (torch.where(tail, ids, right), "the tail is trained"),
+        (known, KNOWN_BY_TOKEN),
+        (torch.where(last == 1, -100, right), "the last token of a document is trained"),
+        (torch.where(firsts.roll(1, 1), -100, right), "only the first token's label is taken off"),
+        (torch.cat([right[:, 1:], right[:, :1]], 1), "shifted: the loss shifts, the labels do not"),
+    ]

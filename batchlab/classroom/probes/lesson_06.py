@@ -7,14 +7,12 @@ Words
     launch   a config as a tool writes it, and the devices it runs on
 """
 
-import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from batchlab import packing, widgets
-from batchlab.classroom.behaviour import quietly
-from batchlab.classroom.probes.attempt import shown
+from batchlab.classroom.probes.attempt import refusal, shown
 
 __all__ = [
     "DEEPSEEK_SLOTS",
@@ -105,23 +103,6 @@ LAUNCHES: Sequence[tuple[str, Mapping[str, Any], int]] = (
     ("litgpt 0.5.13", {"global_batch_size": 64, "micro_batch_size": 4}, 3),
     ("torchtune 0.6.1", {"batch_size": 2, "gradient_accumulation_steps": 16}, 4),
 )
-
-
-def refusal(answer: Callable[..., object], *arguments: object) -> str:
-    """The text of the ValueError that `answer` raises for copies of `arguments`.
-
-    Empty for a result, and for any other error: `check.call` shows that one.
-
-    >>> refusal(int, "x").startswith("invalid literal"), refusal(int, "5"), refusal(int, [])
-    (True, '', '')
-    """
-    try:
-        with quietly():
-            answer(*copy.deepcopy(arguments))
-    except Exception as error:
-        if "ValueError" in {base.__name__ for base in type(error).__mro__}:  # from afar, too
-            return str(error) or "ValueError"
-    return ""
 
 
 def offers(message: str, part: int) -> list[int]:

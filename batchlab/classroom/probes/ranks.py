@@ -17,14 +17,22 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from batchlab import loop
-from batchlab.classroom.probes.bigram import Counting, micro_batch, weights_of
-from batchlab.classroom.probes.watch import same
+from batchlab.classroom.probes.bigram import (
+    Counting,
+    erased,
+    left_behind,
+    micro_batch,
+    planted,
+    weights_of,
+)
+from batchlab.classroom.probes.watch import altered
 
-__all__ = ["MISTAKES", "at_once", "on_ranks", "together"]
+__all__ = ["MISTAKES", "at_once", "on_ranks", "refusals", "together"]
 
 RATE = 0.5
 Counts = Sequence[Sequence[int]]  # target tokens by rank and micro-batch
@@ -36,7 +44,9 @@ MISTAKES = {
     "mean of ranks": "the mean of the ranks' own means: divide by the targets of all ranks",
     "divided twice": "divided by the targets and by the number of ranks as well",
     "no division": "the sum over all tokens: divide by the target tokens of all ranks",
+    "unshifted": "all labels are counted: the first label of a row has no token before it",
     "unclipped": "the gradient was not clipped",
+    "clip tensors": "each tensor was clipped by its own norm: one norm counts, that of all",
     "clip always": "scaled up to the largest norm: clipping only ever makes a gradient shorter",
     "clip each": "each rank clipped its own part: the norm that counts is that of the sum",
     "clip first": "clipped before the division: the norm that counts is that of the mean gradient",
@@ -92,31 +102,60 @@ def on_ranks(
     max_norm: float = math.inf,
     dtype: torch.dtype = torch.float64,
     equal: bool = False,
-    diverged: bool = False,
+    diverged: str = "",
+    training: bool = True,
 ) -> dict[str, Any]:
     """Take one step on every rank at once, and say what was seen, by rank.
 
     weights, gradients  flat, after the step; the gradient is that which the optimizer was given
-    returned            what the step returned, where it is a pair; calls: of over_ranks
+    returned            what the step returned, where it is a pair
+    narrow              dtypes below float32 in which it called over_ranks
     steps               of the optimizer; erased: whether no gradient was left behind
-    forward_calls, peak_live, kept: as in `watch.steps`
-    equal=True gives every micro-batch the same tokens, diverged=True a weight that is nan.
+    forward_calls, peak_live, altered, left: as in `watch.steps`, as is `training`
+    equal=True gives every micro-batch the same tokens; diverged as in `watch.steps`.
     """
     data = _data(counts, equal)
     before = copy.deepcopy(data)
-    calls = [0] * len(counts)
+    narrow: list[list[str]] = [[] for _ in counts]
 
     def program(rank: int, over_ranks: Callable[[Tensor], Tensor]) -> dict[str, Any]:
         def total(value: Tensor) -> Tensor:
-            calls[rank] += 1
+            if isinstance(value, Tensor) and value.is_floating_point() and value.itemsize < 4:
+                narrow[rank].append(str(value.dtype).removeprefix("torch."))
             return over_ranks(value)
 
-        return _one(step, _model(dtype, diverged), data[rank], max_norm, total)
+        model = _model(dtype, diverged).train(training)
+        return _one(step, model, data[rank], max_norm, total)
 
     seen = at_once(program, len(counts))
     found = {name: [one[name] for one in seen] for name in seen[0]}
-    kept = [same(old, new) for old, new in zip(before, data, strict=True)]
-    return found | {"calls": calls, "kept": kept}
+    change = [altered(old, new) for old, new in zip(before, data, strict=True)]
+    return found | {"narrow": narrow, "altered": change}
+
+
+def refusals(step: Callable[..., Any], counts: Counts) -> list[dict[str, Any]]:
+    """For each rank: the error that the step raised, and whether the weights have moved.
+
+    error   its type by name, empty where the step returned; said: type and message
+    steps   of the optimizer; erased: whether no gradient was left behind
+    """
+    data = _data(counts, equal=False)
+
+    def program(rank: int, over_ranks: Callable[[Tensor], Tensor]) -> dict[str, Any]:
+        model = _model(torch.float64, "")
+        optimizer, given = _noting(model)
+        before, error, said = weights_of(model), "", "no error"
+        try:
+            step(model, optimizer, data[rank], math.inf, over_ranks)
+        except NotImplementedError:  # a blank
+            raise
+        except Exception as problem:
+            error, said = type(problem).__name__, f"{type(problem).__name__}: {problem}"
+        moved = weights_of(model) != before
+        ended = {"steps": len(given), "moved": moved, "erased": erased(model)}
+        return {"error": error, "said": said, **ended}
+
+    return at_once(program, len(counts))
 
 
 def at_once(program: Callable[[int, Callable[[Tensor], Tensor]], Any], size: int) -> list[Any]:
@@ -164,6 +203,7 @@ def together(
     tokens = [max(1, sum(map(int, rank))) for rank in counts]
     everything = sum(sum(map(int, rank)) for rank in counts)
     sums = [one for one, _ in ranks]
+    labels = sum(one["labels"].shape[0] for own in _data(counts, equal) for one in own)
     parts = {
         "one rank": [sums[0] / everything],
         "own counts": [one / n for one, n in zip(sums, tokens, strict=True)],
@@ -171,6 +211,7 @@ def together(
         "mean of ranks": [one / n / len(sums) for one, n in zip(sums, tokens, strict=True)],
         "divided twice": [one / everything / len(sums) for one in sums],
         "no division": sums,
+        "unshifted": [one / (everything + labels) for one in sums],  # the first of each row
     }.get(mistake, [one / everything for one in sums])
     if mistake == "clip each":
         parts = [_clipped(part, max_norm) for part in parts]
@@ -178,20 +219,42 @@ def together(
     norm = float(gradient.norm())
     if mistake == "clip first":
         gradient = _clipped(gradient * everything, max_norm) / everything
+    elif mistake == "clip tensors":
+        gradient = torch.cat([_clipped(part, max_norm) for part in gradient.chunk(2)])
     elif mistake == "clip always" and math.isfinite(max_norm):
         gradient = gradient * max_norm / norm
     elif mistake not in {"unclipped", "clip each"}:
         gradient = _clipped(gradient, max_norm)
-    weights = torch.tensor(weights_of(_model(dtype, False)), dtype=torch.float64)
+    weights = torch.tensor(weights_of(_model(dtype, "")), dtype=torch.float64)
     loss = sum(part for _, part in ranks) / everything
     ends = {"weights": (weights - RATE * gradient).tolist(), "gradients": gradient.tolist()}
     own = [part / n for (_, part), n in zip(ranks, tokens, strict=True)]
-    return ends | {"loss": loss, "norm": norm, "own_losses": own}
+    norms = [float(one.norm()) / everything for one in sums]
+    return ends | {"loss": loss, "norm": norm, "own_losses": own, "own_norms": norms}
 
 
 def _one(
     step: Callable[..., Any], model: Counting, data: list[Any], max_norm: float, total: Any
 ) -> dict[str, Any]:
+    optimizer, given = _noting(model)
+    planted(optimizer)
+    training = model.training
+    model.calls.clear()
+    returned = step(model, optimizer, data, max_norm, total)
+    return {
+        "weights": weights_of(model),
+        "gradients": given[-1] if given else [],
+        "returned": [_plain(one) for one in returned] if type(returned) in (tuple, list) else [],
+        "steps": len(given),
+        "erased": erased(model),
+        "left": left_behind(model, optimizer, training),
+        "forward_calls": model.calls["forward"],
+        "peak_live": model.peak_live,
+    }
+
+
+def _noting(model: Counting) -> tuple[Any, list[list[float]]]:
+    """Plain gradient descent, and a list of the gradients that its steps were given."""
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
     given: list[list[float]] = []
     plain_step = optimizer.step
@@ -202,31 +265,18 @@ def _one(
         return plain_step(*arguments)
 
     optimizer.step = taken  # type: ignore[assignment]
-    model.calls.clear()
-    returned = step(model, optimizer, data, max_norm, total)
-    left = [p.grad is not None and bool(p.grad.any()) for p in model.parameters()]
-    return {
-        "weights": weights_of(model),
-        "gradients": given[-1] if given else [],
-        "returned": [_plain(one) for one in returned] if type(returned) in (tuple, list) else [],
-        "steps": len(given),
-        "erased": not any(left),
-        "forward_calls": model.calls["forward"],
-        "peak_live": model.peak_live,
-    }
+    return optimizer, given
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return "a tensor with its graph" if value.requires_grad else value.tolist()
-    return value
+        return "a tensor with its graph" if value.requires_grad else "a tensor"
+    return float(value) if isinstance(value, np.floating) else value
 
 
-def _model(dtype: torch.dtype, diverged: bool) -> Counting:
+def _model(dtype: torch.dtype, diverged: str) -> Counting:
     model = Counting().to(dtype)
-    if diverged:
-        with torch.no_grad():
-            model.head[3, 0] = math.nan
+    model.diverge(diverged)
     return model
 
 
@@ -244,7 +294,7 @@ def _sums(
     counts: tuple[tuple[int, ...], ...], dtype: torch.dtype, equal: bool, sum_in: torch.dtype
 ) -> list[tuple[Tensor, float]]:
     """Gradient and loss of each rank, summed over its target tokens; the sum kept in `sum_in`."""
-    model, found = _model(dtype, False), []
+    model, found = _model(dtype, ""), []
     for micro_batches in _data(counts, equal):
         total = torch.zeros(sum(p.numel() for p in model.parameters()), dtype=sum_in)
         loss, known = 0.0, {}

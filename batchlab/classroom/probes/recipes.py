@@ -25,11 +25,15 @@ MISTAKES = {
     "no division": "the sum over all tokens: divide by the target tokens of the step",
     "divided twice": "divided by the target tokens and by the number of micro-batches as well",
     "last only": "only the last micro-batch arrived: zero_grad() inside the loop wipes the others",
+    "largest": "the targets of the largest micro-batch, times their number: add up those of each",
     "unshifted": "all labels are counted: the first label of a row has no token before it",
     "left over": "the gradient of the window before is still in it: zero_grad() once a window",
+    "left in part": "some parameters keep the gradient of the window before: zero_grad() takes all",
     "unclipped": "the gradient was not clipped",
     "clip each": "clipped after each micro-batch: the norm that counts is that of the whole step",
     "clip first": "clipped before the division: the norm that counts is that of the mean gradient",
+    "clip values": "each entry was cut on its own: clip_grad_norm_ keeps the direction",
+    "clip largest": "the norm is the root of the sum of squares, not the largest entry",
     "clip always": "scaled up to the largest norm: clipping only ever makes a gradient shorter",
     "step each": "one optimizer step per micro-batch: these are small batches",
 }
@@ -88,7 +92,9 @@ def recipe(
     weights, losses, averages = [], [], []
     for window in windows_of(windows):
         means = [_loss(model, [one]) for one in window]
-        if name != "left over":
+        if name == "left in part":
+            model.embedding.grad = None
+        elif name != "left over":
             optimizer.zero_grad()
         if name in {"clip each", "step each"}:
             _piece_by_piece(name, model, optimizer, window, max_norm)
@@ -96,6 +102,10 @@ def recipe(
             _scaled(name, model, window).backward()
             if name == "clip always" and math.isfinite(max_norm):
                 _scale_to(max_norm, [p.grad for p in model.parameters() if p.grad is not None])
+            elif name == "clip values":
+                nn.utils.clip_grad_value_(model.parameters(), max_norm)
+            elif name == "clip largest":
+                nn.utils.clip_grad_norm_(model.parameters(), max_norm, norm_type=math.inf)
             elif name != "unclipped":
                 # to clip the sum and then divide is to clip the mean to a fraction of the norm
                 tokens = sum(map(targets_of, window)) if name == "clip first" else 1
@@ -113,6 +123,8 @@ def _scaled(name: str, model: nn.Module, window: list[dict[str, Tensor]]) -> Ten
     """The loss whose gradient a recipe follows."""
     tokens = sum(map(targets_of, window))
     factor = {"no division": tokens, "divided twice": 1 / len(window)}.get(name, 1)
+    if name == "largest":
+        return _loss(model, window) * tokens / (len(window) * max(map(targets_of, window)))
     if name == "mean of means":
         return torch.stack([_loss(model, [one]) for one in window]).mean()
     if name == "unshifted":

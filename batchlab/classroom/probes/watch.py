@@ -15,12 +15,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from batchlab.classroom.probes.bigram import Counting, made, weights_of, windows_of
+from batchlab.classroom.probes.bigram import (
+    Counting,
+    left_behind,
+    made,
+    planted,
+    weights_of,
+    windows_of,
+)
 
-__all__ = ["Step", "same", "steps", "timeline"]
+__all__ = ["Step", "altered", "steps", "timeline"]
 
 Step = Callable[..., Any]
 
@@ -30,23 +38,26 @@ def steps(
     windows: Sequence[Sequence[int]],
     *,
     max_norm: float = math.inf,
-    diverged: bool = False,
+    diverged: str = "",
+    training: bool = True,
 ) -> dict[str, Any]:
     """Run `step` on each window, given as target tokens per micro-batch, and say what was seen.
 
     weights          after each window, flat; losses: what the step returned
     returned         what kind of thing it returned; a tensor may hold its graph
+    left             what of model and optimizer is otherwise than before, besides the weights
     optimizer_steps, schedule_steps, backward_calls, zero_grad_calls, forward_calls: over all
     order            "optimizer" and "schedule" in the order of their steps
     peak_live        most micro-batches that were live at once
-    kept             whether the list of micro-batches and their tensors are as they were
-    diverged=True gives a weight that is nan, as after a step too far.
+    altered          what became of the list of micro-batches; empty: it is as it was
+    training         the mode in which the model is handed over
+    diverged="nan" or "inf" gives weights that make the loss so, as after a step too far.
     """
     model, optimizer, schedule = made()
-    if diverged:
-        with torch.no_grad():
-            model.head[3, 0] = math.nan
-    weights, losses, returned, kept = [], [], [], True
+    model.diverge(diverged)
+    model.train(training)
+    planted(optimizer)
+    weights, losses, returned, change = [], [], [], ""
     with _watched(model, optimizer, schedule):
         for window in windows_of(windows):
             before = copy.deepcopy(window)
@@ -54,9 +65,10 @@ def steps(
             returned.append(_kind(loss))
             losses.append(_number(loss))
             weights.append(weights_of(model))
-            kept = kept and same(before, window)
+            change = change or altered(before, window)
     order = [name for name in model.order if name in {"optimizer", "schedule"}]
-    more = {"returned": returned, "kept": kept, "order": order}
+    left = left_behind(model, optimizer, training)
+    more: dict[str, Any] = {"returned": returned, "altered": change, "order": order, "left": left}
     seen = {f"{name}_calls": model.calls[name] for name in ("forward", "backward", "zero_grad")}
     counts = {f"{name}_steps": model.calls[name] for name in ("optimizer", "schedule")}
     more |= {"weights": weights, "losses": losses, "peak_live": model.peak_live}
@@ -71,18 +83,23 @@ def timeline(step: Step, window: Sequence[int]) -> list[tuple[str, dict[str, flo
     return model.events
 
 
-def same(before: list[dict[str, Tensor]], after: list[dict[str, Tensor]]) -> bool:
-    """Whether a list of micro-batches is as it was, tensor by tensor."""
-    return len(before) == len(after) and all(
-        one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-        for one, other in zip(before, after, strict=True)
-    )
+def altered(before: list[dict[str, Tensor]], after: list[dict[str, Tensor]]) -> str:
+    """What became of a list of micro-batches, in words; empty where it is as it was."""
+    if len(before) != len(after):
+        return f"it had {len(before)} micro-batches, and has {len(after)}"
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        if old.keys() != new.keys():
+            return f"micro-batch {number} has the keys {', '.join(new)}"
+        for name in old:
+            if not torch.equal(old[name], new[name]):
+                return f"micro-batch {number} has other {name}"
+    return ""
 
 
 def _kind(loss: object) -> str:
     if isinstance(loss, Tensor):
         return "a tensor with its graph" if loss.requires_grad else "a tensor"
-    return type(loss).__name__
+    return "a float" if isinstance(loss, float | np.floating) else type(loss).__name__
 
 
 def _number(loss: object) -> object:

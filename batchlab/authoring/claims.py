@@ -1,0 +1,92 @@
+"""The page *Claims and verdicts*: what popular texts say, whether it holds, and where it is taught.
+
+    book/claims.toml, lessons  ->  a Markdown page
+
+Each claim names the lesson and the heading where it is shown. A place that does not exist, a
+verdict that is not in the list, or an article without claims is refused: the page cannot drift.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from batchlab.authoring.catalogue import Lesson
+
+__all__ = ["VERDICTS", "page"]
+
+VERDICTS = {
+    "right": "holds as it stands",
+    "under conditions": "holds where the conditions do",
+    "not general": "was seen, and cannot be promised",
+    "imprecise": "a part of it is missing, and the part matters",
+    "dated": "was right once",
+    "contested": "good evidence stands on both sides",
+    "unsupported": "no source, and no reason to expect it",
+    "wrong": "does not hold",
+}
+HEADING = re.compile(r"^##+ (.+?)\s*$", re.MULTILINE)
+FIELDS = {"from", "says", "verdict", "because", "taught"}
+HEAD = """# Claims and verdicts
+
+Most people learn about batch size from articles like these five. Every claim of theirs that can be
+tested is here, in our words, with what became of it and the place in the course where you can see.
+
+| verdict | means |
+|---|---|
+"""
+
+
+def page(text: str, lessons: Mapping[Lesson, str]) -> str:
+    """The page as Markdown; ValueError names a claim that is not in order.
+
+    text     the table in TOML: `articles` by key, and a list of `claims`
+    lessons  the source of each lesson
+    """
+    table = tomllib.loads(text)
+    articles, claims = table["articles"], table["claims"]
+    headings = {
+        f"{one.number:02d} {heading}": one
+        for one, source in lessons.items()
+        for heading in HEADING.findall(source)
+    }
+    for claim in claims:
+        _refuse(claim, articles, headings)
+    lines = [HEAD.rstrip(), *(f"| {name} | {meaning} |" for name, meaning in VERDICTS.items())]
+    for key, name in articles.items():
+        rows = [_row(one, headings) for one in claims if one["from"] == key]
+        if not rows:
+            raise ValueError(f"article {key!r} has no claims")
+        title = f"## {key.capitalize()}\n\nFrom {name}."
+        lines += [
+            "",
+            title,
+            "",
+            "| it says | verdict | because | see |",
+            "|---|---|---|---|",
+            *rows,
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _refuse(claim: Mapping[str, Any], articles: Iterable[str], headings: Iterable[str]) -> None:
+    named = f"claim {claim.get('says', claim)!r}"
+    if set(claim) != FIELDS:
+        raise ValueError(f"{named} needs {sorted(FIELDS)}, has {sorted(claim)}")
+    if claim["from"] not in articles:
+        raise ValueError(f"{named}: no article {claim['from']!r}")
+    if claim["verdict"] not in VERDICTS:
+        raise ValueError(f"{named}: verdict {claim['verdict']!r} is none of {', '.join(VERDICTS)}")
+    if not claim["because"] or not claim["taught"]:
+        raise ValueError(f"{named}: a reason and a place in the course are missing")
+    for place in claim["taught"]:
+        if place not in headings:
+            raise ValueError(f"{named}: no lesson has a heading {place!r}")
+
+
+def _row(claim: Mapping[str, Any], headings: Mapping[str, Lesson]) -> str:
+    seen = ", ".join(
+        f"[{place[:2]}](lessons/{headings[place].folder}.md), *{place[3:]}*"
+        for place in claim["taught"]
+    )
+    return f"| {claim['says']} | **{claim['verdict']}** | {claim['because']} | {seen} |"

@@ -1,0 +1,212 @@
+"""Lay out the book: sources and pages of today as one folder that Jupyter Book builds.
+
+    solutions/*/*.md, book/  ->  _build/pages/: index.md, lessons/NN_topic.md, formulas.md, ...
+
+Addresses are made here and stay: `lessons/02_padding.html` is a page whatever its source is called.
+Contents, list of lessons, formula sheet and glossary are collected: a new lesson needs no change.
+A file is only written where it changed. `python -m batchlab.authoring.pages FOLDER` does it all.
+
+Words
+    page    one Markdown file of the laid out folder, by its name there
+    cached  outputs of executed pages; they are kept beside a hash of all that they could depend on
+"""
+
+import argparse
+import hashlib
+import re
+import shutil
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from batchlab.authoring import catalogue, claims, prose
+
+__all__ = ["bibliography", "formulas", "glossary", "laid_out", "library_hash", "main"]
+
+FRONT = ("doctor",)  # pages of book/ that are read, and those that are looked up
+REFERENCE = (
+    "review",
+    "claims",
+    "words",
+    "formulas",
+    "api",
+    "matrix",
+    "execution",
+    "instructors",
+    "bibliography",
+)
+COPIED = ("img", "_ext", "_static")
+EXECUTING = ("numpy", "torch", "transformers", "matplotlib", "datasets", "ipykernel")
+CARD = re.compile(r"^\| formula card \| \|\n\|---\|---\|\n((?:\|.*\n)+)", re.MULTILINE)
+ENTRY = re.compile(r"^\| (?P<words>[^|]+?) \| (?P<meaning>.+?) \|$", re.MULTILINE)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Lay out the pages of the book into a folder."""
+    parser = argparse.ArgumentParser(prog="python -m batchlab.authoring.pages")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--root", type=Path, default=Path())
+    parser.add_argument("--matrix", type=Path, help="folder of pages of wrong answers")
+    parser.add_argument("--cache", type=Path, help="folder of executed pages")
+    options = parser.parse_args(arguments)
+    root = options.root.resolve()
+    cache = (options.cache or options.folder.parent / "executed").resolve()
+    current = cache / library_hash(root)
+    for old in cache.glob("*"):
+        if old != current:
+            shutil.rmtree(old)
+    wanted = laid_out(root, options.matrix, current)
+    folder: Path = options.folder
+    for name, content in wanted.items():
+        path = folder / name
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    for path in [path for path in folder.rglob("*") if path.is_file()]:
+        if path.relative_to(folder).as_posix() not in wanted and "__pycache__" not in path.parts:
+            path.unlink()
+    return 0
+
+
+def library_hash(root: Path) -> str:
+    """Of everything that a page runs: the library, its data, and the versions beside it."""
+    seen = hashlib.sha256(sys.version.encode())
+    library = root / "batchlab"
+    for path in sorted(path for path in library.rglob("*") if path.is_file()):
+        name = path.relative_to(library)
+        if name.parts[0] not in {"authoring", "grading"} and "__pycache__" not in name.parts:
+            seen.update(f"{name}\0".encode() + path.read_bytes() + b"\0")
+    for package in EXECUTING:
+        try:
+            seen.update(f"{package} {metadata.version(package)}".encode())
+        except metadata.PackageNotFoundError:
+            continue
+    return seen.hexdigest()[:16]
+
+
+def laid_out(root: Path, matrix: Path | None, cache: Path) -> dict[str, bytes]:
+    """Every file of the folder by its name."""
+    book, known = root / "book", catalogue.lessons(root)
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in book.glob("*.md")}
+    sources = {one: root / f"solutions/{one.folder}/{one.topic}.md" for one in known}
+    lessons = {one: path.read_text(encoding="utf-8") for one, path in sources.items()}
+    pages = {f"{name}.md": text for name, text in texts.items() if name != "intro"}
+    pages["index.md"] = _front(texts["intro"], known)
+    pages["words.md"] = glossary(texts["words"])
+    pages["formulas.md"] = formulas(lessons)
+    pages["claims.md"] = claims.page((book / "claims.toml").read_text(encoding="utf-8"), lessons)
+    pages |= _matrix(matrix, known)
+    pages["references.bib"] = bibliography(book / "references.bib")
+    pages["_toc.yml"] = _contents(known)
+    config = (book / "_config.yml").read_text(encoding="utf-8")
+    pages["_config.yml"] = config.replace("execute:\n", f"execute:\n  cache: {cache}\n")
+    for one, text in lessons.items():
+        text = re.sub(r"^measured: .*\n", "", text, count=1, flags=re.MULTILINE)
+        pages[f"lessons/{one.folder}.md"] = text.replace("](img/", f"](../img/{one.folder}/")
+    found = {name: text.encode() for name, text in pages.items()}
+    for folder in COPIED:
+        for path in (path for path in (book / folder).rglob("*") if path.is_file()):
+            if "__pycache__" not in path.parts:
+                found[path.relative_to(book).as_posix()] = path.read_bytes()
+    for one, source in sources.items():
+        for path in source.parent.glob("img/*"):
+            found[f"img/{one.folder}/{path.name}"] = path.read_bytes()
+    return found
+
+
+def _contents(known: list[catalogue.Lesson]) -> str:
+    parts: dict[str, list[str]] = {}
+    for one in known:
+        parts.setdefault(one.part, []).append(f"lessons/{one.folder}")
+    parts |= {"The tool": list(FRONT), "For reference": list(REFERENCE)}
+    lines = ["format: jb-book", "root: index", "parts:"]
+    for caption, files in parts.items():
+        lines += [f"  - caption: {caption}", "    chapters:"]
+        for name in files:
+            lines.append(f"      - file: {name}")
+            if name == "matrix":
+                lines.append("        sections:")
+                for one in known:
+                    lines.append(f"          - file: matrix/{one.folder}")
+                    lines.append(f"            title: {one.number:02d} {one.topic}")
+    return "\n".join(lines) + "\n"
+
+
+def _front(text: str, known: list[catalogue.Lesson]) -> str:
+    """The first page, with a card for each lesson where its two marks stand."""
+    first, last = catalogue.MARKS
+    if first not in text:
+        return text
+    cards = "".join(
+        f'<li data-lesson="{one.folder}"><a href="lessons/{one.folder}.html">'
+        f"<b>{one.number}. {one.topic.capitalize()}</b> <span>{one.question}</span></a>\n"
+        f"<p><small>{one.minutes} minutes, {one.points} points. You measure {one.measured}. "
+        f"You build: {one.built}.</small></p></li>\n"
+        for one in known
+    )
+    before, rest = text.split(first, 1)
+    return f'{before}<ol class="bl-lessons">\n{cards}</ol>\n{rest.split(last, 1)[1]}'
+
+
+def glossary(text: str) -> str:
+    """The table of words as a glossary, so that other pages can lead to each word.
+
+    >>> print(glossary("| word | meaning |\\n|---|---|\\n| spread, noise | a distance |\\n"))
+    ```{glossary}
+    spread
+    noise
+      a distance
+    ```
+    <BLANKLINE>
+    """
+    head, entries = text, []
+    for entry in ENTRY.finditer(text):
+        if entry["words"] not in {"word", "---"}:
+            names = [name.strip() for name in entry["words"].split(",")]
+            entries.append("\n".join([*names, f"  {entry['meaning']}"]))
+        head = head.replace(f"{entry[0]}\n", "")
+    before, _, after = head.partition("|---|---|\n")
+    return f"{before}```{{glossary}}\n" + "\n\n".join(entries) + f"\n```\n{after}"
+
+
+def formulas(lessons: dict[catalogue.Lesson, str]) -> str:
+    """The formula cards of all lessons on one sheet."""
+    lines = ["# Formula sheet", "", "The cards at the end of the lessons, on one page.", ""]
+    for one, text in lessons.items():
+        if card := CARD.search(text):
+            title = f"## [{one.number}. {one.topic.capitalize()}](lessons/{one.folder}.md)"
+            lines += [title, "", "| formula | says |", "|---|---|", card[1]]
+    return "\n".join(lines)
+
+
+def _matrix(folder: Path | None, known: list[catalogue.Lesson]) -> dict[str, str]:
+    """The pages of wrong answers: the one that leads to them, and one for each lesson.
+
+    Their addresses stand before anything was tried: a page without outcomes says what fills it.
+    """
+    names = {"matrix": "index", **{f"matrix/{one.folder}": one.folder for one in known}}
+    made = {}
+    for page, name in names.items():
+        path = folder / f"{name}.md" if folder else None
+        empty = f"# Wrong answers: {name.replace('_', ' ')}\n\n`make book` fills this page.\n"
+        made[f"{page}.md"] = path.read_text("utf-8") if path and path.is_file() else empty
+    return made
+
+
+def bibliography(references: Path) -> str:
+    """The entries as the page shows them: each with its address, without notes to ourselves."""
+    known = prose.citations(references)
+    lines = []
+    for line in references.read_text(encoding="utf-8").splitlines():
+        if entry := re.match(r"@\w+\{([^,]+),", line):
+            line = re.sub(r",\s*note=\{[^{}]*\}", "", line)
+            address = known[entry[1]][2]
+            if address and not re.search(r"\b(?:url|doi|eprint)=", line):
+                line = f"{line.rstrip()[:-1]}, url={{{address}}}}}"
+        if not line.startswith("%"):
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

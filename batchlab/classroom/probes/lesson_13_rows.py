@@ -1,0 +1,121 @@
+"""The world of lesson 13's meter: rows with planted gradients, a model with a bias, two steps.
+
+    target tokens of each row  ->  micro-batches, a model, a step that trains it
+
+Words
+    row      given as its target tokens; a row of 0 is padding from end to end
+    window   the micro-batches of one optimizer step, each a list of rows
+    poison   a row that makes the gradient of its micro-batch nan
+    huge     a row whose gradient is finite, and its square is not; nor is its loss infinite
+    counter  a row whose gradient is that of a huge one with the other sign
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from batchlab import loop
+from batchlab.classroom.probes.bigram import RATE, VOCABULARY, Counting
+from batchlab.counts import IGNORE
+
+__all__ = ["COUNTER", "HUGE", "POISON", "Biased", "Window", "careful_step", "made",
+           "micro_batch", "take_step", "targets", "windows_of"]  # fmt: skip
+
+Window = Sequence[Sequence[int]]
+POISON, HUGE, COUNTER = -1, -2, -3
+TARGETS = 3  # of such a row
+LONG, LONGER, LONGEST = 10, 12, 14  # slots: longer ones skip the bias; are huge; are counters
+
+
+def micro_batch(rows: Sequence[int], seed: int) -> dict[str, Tensor]:
+    """A micro-batch of rows with so many targets each; the last token poisons."""
+    alike = list(rows) in ([HUGE], [COUNTER])  # the same tokens, so that both add up to nothing
+    draw = torch.Generator().manual_seed(7000 + (0 if alike else seed))
+    least = LONGEST if COUNTER in rows else LONGER if HUGE in rows else 4
+    length = 1 + max([least, *rows])
+    input_ids = torch.randint(VOCABULARY - 1, (len(rows), length), generator=draw)
+    labels = input_ids.clone()  # the first label of a row is never read, and is no IGNORE here
+    for row, targets in enumerate(rows):
+        if targets == POISON:
+            input_ids[row, 0] = VOCABULARY - 1
+        labels[row, 1 + (TARGETS if targets < 0 else targets) :] = IGNORE
+    return {"input_ids": input_ids, "labels": labels}
+
+
+def targets(micro: dict[str, Tensor]) -> int:
+    """How many tokens of a micro-batch the loss counts."""
+    return int((micro["labels"][:, 1:] != IGNORE).sum())
+
+
+def take_step(
+    model: Any, optimizer: Any, schedule: Any, micro_batches: list[Any], max_norm: float
+) -> float:
+    """The step of lesson 05: one optimizer step over all micro-batches, clipped at the end."""
+    tokens = sum(targets(micro) for micro in micro_batches)
+    loss = 0.0
+    optimizer.zero_grad()
+    for micro in micro_batches:
+        part = loop.summed_loss(loop.logits_of(model, micro), micro["labels"]) / tokens
+        part.backward()
+        loss += part.item()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimizer.step()
+    schedule.step()
+    return loss
+
+
+def careful_step(
+    model: Any, optimizer: Any, schedule: Any, micro_batches: list[Any], max_norm: float
+) -> float:
+    """A step that leaves the weights alone where the gradient is not finite, and clears up."""
+    tokens = sum(targets(micro) for micro in micro_batches)
+    loss = 0.0
+    for micro in micro_batches:
+        part = loop.summed_loss(loop.logits_of(model, micro), micro["labels"]) / tokens
+        part.backward()
+        loss += part.item()
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    if torch.isfinite(norm):
+        optimizer.step()
+    optimizer.zero_grad()
+    schedule.step()
+    return loss
+
+
+class Biased(Counting):
+    """The bigram model with a bias, which micro-batches of more than LONG slots do not use."""
+
+    def __init__(self, loud: float) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.linspace(-0.4, 0.7, VOCABULARY, dtype=torch.double))
+        self.loud = loud  # times the gradient of the bias, and not its value
+
+    def forward(self, input_ids: Tensor, **_: object) -> Tensor:
+        logits = super().forward(input_ids)
+        slots = input_ids.shape[1]
+        if LONG < slots <= LONGER:
+            return logits
+        huge = 1e200 if slots <= LONGEST else -1e200
+        loud = huge if slots > LONGER else self.loud
+        return logits + self.bias + loud * (self.bias - self.bias.detach())
+
+
+def made(frozen: bool, loud: float = 0.0) -> tuple[Biased, Any, Any]:
+    """A model, plain gradient descent, and a schedule that changes nothing."""
+    model = Biased(loud)
+    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
+    with torch.no_grad():
+        model.embedding[VOCABULARY - 1] = torch.nan  # met by poisoned rows only
+    model.embedding.requires_grad_(not frozen)
+    return model, optimizer, schedule
+
+
+def windows_of(windows: Sequence[Window]) -> list[list[dict[str, Tensor]]]:
+    """Micro-batches of windows that are given as the target tokens of each row."""
+    return [
+        [micro_batch(rows, 100 * w + k) for k, rows in enumerate(window)]
+        for w, window in enumerate(windows)
+    ]

@@ -1,0 +1,99 @@
+"""A small model trained under a learner's controller, beside the same run with a constant step.
+
+    controller, status, seed  ->  lines of a monitor, moves, steps and loss
+
+Words
+    held     rows that are never trained on
+    watched  what `status` gets: micro-batches, gradient norms, seconds of the step by part
+"""
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from batchlab import data, loop, model
+from batchlab.noise.norms import Tracker
+
+__all__ = ["trained"]
+
+LENGTH, HELD, READINGS, WINDOW = 64, 256, 20, 40
+START = {"rows": 1, "accumulation": 2, "data_parallel": 1, "rate": 1.5e-3, "beta2": 0.99}
+
+
+def _rows(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    tokens = torch.from_numpy(data.embedded().tokens.astype("int64"))
+    rows = tokens[: len(tokens) // LENGTH * LENGTH].view(-1, LENGTH)
+    rows = rows[torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))]
+    order = torch.randperm(len(rows) - HELD, generator=torch.Generator().manual_seed(seed))
+    return rows[HELD:][order], rows[:HELD]
+
+
+def trained(
+    control: Callable[..., Any],
+    *,
+    seed: int,
+    tokens: int,
+    most: int,
+    status: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """One run on the embedded corpus in rows of 64 tokens; with `status`, a line at each move."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return _run(control, seed, tokens, most, status)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _run(control: Any, seed: int, tokens: int, most: int, status: Any) -> dict[str, Any]:
+    train, held = _rows(seed)
+    net = model.small(data.embedded().vocabulary, layers=1, hidden=64, heads=2, seed=seed)
+    settings: dict[str, Any] = dict(START)
+    state: dict[str, Any] = {}
+    optimizer = torch.optim.AdamW(net.parameters(), lr=settings["rate"], weight_decay=0.0)
+    seen, sizes, norms = 0, [], list[float]()
+    with Tracker(net, optimizer, window=WINDOW) as tracker:
+        while seen < tokens:
+            clock = [time.perf_counter()]
+            size, at = settings["rows"] * settings["accumulation"], seen // LENGTH
+            for group in optimizer.param_groups:
+                group.update(lr=settings["rate"], betas=(0.9, settings["beta2"]))
+            ids = train[at : at + size].split(settings["rows"])
+            pieces = [{"input_ids": one, "labels": one} for one in ids]
+            clock.append(time.perf_counter())
+            took = loop.train_step(net, optimizer, pieces, max_grad_norm=1.0)
+            clock.append(time.perf_counter())
+            seen += size * LENGTH
+            sizes.append(size)
+            norms.append(took.grad_norm)
+            found = tracker.estimate() if len(sizes) >= READINGS else None
+            reading = {"out_of_memory": False, "loss": took.loss, "data": "embedded",
+                       "low": found.low if found else None}  # fmt: skip
+            before = settings
+            settings, state = control(settings, state, reading, most)
+            clock.append(time.perf_counter())
+            if status is not None and (settings != before or len(sizes) % 20 == 0):
+                parts = [b - a for a, b in itertools.pairwise(clock)]
+                watched = {
+                    "micro_batches": [[LENGTH - 1] * len(one) for one in ids], "norms": norms[-20:],
+                    "seconds": dict(zip(("input", "training", "control"), parts, strict=True)),
+                }  # fmt: skip
+                _print(len(sizes), status(watched), found, settings, before)
+    loss = loop.evaluate(net, [{"input_ids": held, "labels": held}])
+    return {"steps": len(sizes), "tokens": seen, "loss": loss, "sizes": sizes, "rates": settings}
+
+
+def _print(step: int, told: Mapping[str, Any], found: Any, settings: Any, before: Any) -> None:
+    noise = f"{found.low:5.1f} to {found.high:5.1f}" if found else "-"
+    moved = "" if settings == before else "  -> " + " x ".join(
+        str(settings[key]) for key in ("rows", "accumulation", "data_parallel")
+    ) + f", rate {settings['rate']:.2g}"  # fmt: skip
+    norm = told["norm"] if math.isfinite(told["norm"]) else math.nan
+    print(
+        f"step {step:>3}: {told['sequences']:>2} sequences, {told['targets']:>5,} targets, "
+        f"norm {norm:.2f} x usual, noise scale {noise}, slowest: {told['slowest']}{moved}"
+    )

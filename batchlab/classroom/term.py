@@ -1,0 +1,24 @@
+"""The seed of a term: what hidden inputs are drawn from.
+
+    BATCHLAB_GRADING_SEED, or a grader's file  ->  the text that `check.rng` draws from
+
+A grader that keeps the seed in a file hands it over with `use`, in the process of the checks alone:
+an environment can be read by every process that is started in it.
+"""
+
+import os
+
+__all__ = ["DEFAULT_SEED", "seed", "use"]
+
+DEFAULT_SEED = "the effective batch"  # public; a term's secret stands elsewhere
+_used: list[str] = []
+
+
+def seed() -> str:
+    """The seed in force: what a grader gave, else the environment's, else the public one."""
+    return _used[-1] if _used else os.environ.get("BATCHLAB_GRADING_SEED") or DEFAULT_SEED
+
+
+def use(text: str | None) -> None:
+    """Draw from this text from now on, in this process; None: as before."""
+    _used[:] = [] if text is None else [text]

@@ -1,0 +1,78 @@
+"""Train a model over processes of this machine: exact steps, checkpoints, a curve, a record.
+
+RUN is a folder: curve.jsonl, monitor.jsonl (for `batchlab doctor`), checkpoints, log.txt. A run
+that was stopped goes on where its last checkpoint stands, on as many processes as you say. Files of
+more than 512 MiB are not held: they are read while they are trained, in their order.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from batchlab import report
+from batchlab.cli import _progress as progress
+from batchlab.cli import options
+from batchlab.cli._answer import Answer
+
+__all__ = ["arguments", "run"]
+
+SHOWN = 8  # lines of the curve
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Offer the folder, model, documents and processes."""
+    parser.add_argument("run", metavar="RUN", type=Path, help="folder of the run")
+    options.offer(
+        parser, "model", "data", "rows", "length", "steps", "rate", "nproc", "form",
+        rows=2, length=256, steps=60, rate=1e-3, nproc=1, form="ddp",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> Answer:
+    """Start the processes, show how far they are, and read the curve."""
+    from batchlab.cluster import training
+
+    settings = training.Settings(
+        args.data, args.model, rows=args.rows, length=args.length, rate=args.rate, form=args.form,
+        stream=training.is_large(args.data),
+    )  # fmt: skip
+    with progress.bar() as shown:
+
+        def heard(lines: list[dict[str, Any]]) -> None:
+            if lines:
+                shown(lines[-1]["step"], args.steps, f"loss {lines[-1]['loss']:.3f}")
+
+        try:
+            lines = training.launch(
+                args.run, settings, steps=args.steps, processes=args.nproc, heard=heard
+            )
+        except RuntimeError as error:
+            raise ValueError(str(error)) from None
+    last = lines[-1]
+    picked = lines[:: max(1, len(lines) // SHOWN)]
+    if picked[-1] != last:
+        picked.append(last)
+    rows = [
+        [f"{one['step']:,}", f"{one['tokens']:,}", f"{one['loss']:.3f}",
+         f"{one['held_out']:.3f}" if "held_out" in one else "", f"{one['grad_norm']:.3f}"]
+        for one in picked
+    ]  # fmt: skip
+    sequences = training.PIECES * args.rows
+    text = "\n".join(
+        [
+            f"{args.model or 'small Llama'}, {args.form} over {args.nproc} "
+            f"{'process' if args.nproc == 1 else 'processes'}: {last['step']:,} steps of "
+            f"{sequences} packed rows of {args.length:,} slots"
+            + (", from files that were read meanwhile" if settings.stream else ""),
+            "",
+            report.table(
+                ["steps", "target tokens", "loss, nats", "held out", "gradient norm"],
+                rows,
+                align="rrrrr",
+            ),
+            "",
+            f"The first process wrote down where its time went: batchlab doctor "
+            f"{args.run / 'monitor.jsonl'}",
+        ]
+    )
+    return Answer({"run": str(args.run), "curve": lines}, text)

@@ -1,0 +1,209 @@
+"""One process of a training run: which rows it takes, its steps, and what it writes.
+
+    a folder, what was asked  ->  steps, curve.jsonl, monitor.jsonl, checkpoints
+
+Started by `cluster.training` under torchrun, through `_member`. The first process writes; all of
+them train.
+"""
+
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from batchlab import batches, data, loop, monitor, packing
+from batchlab import model as models
+from batchlab.cluster import _alive as alive
+from batchlab.cluster import _checkpoints as checkpoints
+from batchlab.cluster._lanes import Streamed
+from batchlab.cluster._world import world
+from batchlab.cluster.training import ECHO, PIECES, Settings, curve
+
+__all__ = ["dealt", "pieces"]
+
+HELD_OUT = 0.05  # share of the rows that is never trained on
+EVALUATED = 32  # of these rows, at most: all 92 of the embedded documents took 28 % of a run
+CLIP, WARM_UP = 1.0, 10  # norm of a gradient; steps
+SAVES = 10  # of a run
+
+
+def pieces(rows: int, of_a_piece: int, seed: int, step: int) -> list[list[int]]:
+    """Row numbers of each piece of a step, from 0: each epoch in an order of its own."""
+    wanted = PIECES * of_a_piece
+    if rows < wanted:
+        raise ValueError(
+            f"{rows:,} rows to train on, and a step takes {wanted:,} ({PIECES} pieces of "
+            f"{of_a_piece}): more documents, shorter rows, or fewer rows a piece"
+        )
+    epoch, at = divmod(step, rows // wanted)
+    order = np.random.default_rng([seed, epoch]).permutation(rows)[at * wanted :][:wanted]
+    return [[int(one) for one in part] for part in np.split(order, PIECES)]
+
+
+def dealt(costs: list[int], processes: int) -> list[list[int]]:
+    """Pieces of each process: the most expensive first, each to whoever has least so far."""
+    shares: list[list[int]] = [[] for _ in range(processes)]
+    loads = [0] * processes
+    for one in sorted(range(len(costs)), key=lambda at: (-costs[at], at)):
+        least = min(range(processes), key=lambda r: (loads[r], len(shares[r]), r))
+        shares[least].append(one)
+        loads[least] += costs[one]
+    return shares
+
+
+class _Rows:
+    """Packed rows of a corpus: those to train on, and those that are held out."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        loaded = data.load(settings.documents) if settings.documents else data.embedded()
+        self.corpus = loaded.at_most(settings.length)
+        packed = packing.pack(self.corpus.lengths, settings.length)
+        rows = [[int(number) for number in row] for row in packed.rows]
+        held_out = max(1, round(HELD_OUT * len(rows)))
+        order = np.random.default_rng(settings.seed).permutation(len(rows))
+        self.held_out = [rows[at] for at in order[:held_out]]
+        self.rows = [rows[at] for at in order[held_out:]]
+
+    def begin(self, model: Any, positions: list[list[int]], rank: int, ranks: int) -> None:
+        """Nothing: a step's number says what it sees."""
+
+    def positions(self) -> list[list[int]]:
+        return []
+
+    def held(self, rows: list[list[int]]) -> Any:
+        """Rows, held out or not, as a micro-batch."""
+        return batches.packed(self.corpus, rows, self.settings.length)
+
+    def of_step(self, step: int, rank: int, ranks: int) -> list[Any]:
+        """The micro-batches of this process, of about the same cost as those of the others."""
+        cut = pieces(len(self.rows), self.settings.rows, self.settings.seed, step)
+        lengths = self.corpus.lengths
+        costs = [sum(int(lengths[d]) ** 2 for at in one for d in self.rows[at]) for one in cut]
+        mine = dealt(costs, ranks)[rank]
+        return [self.held([self.rows[at] for at in cut[one]]) for one in mine]
+
+
+def main(folder: Path, asked: dict[str, Any]) -> None:
+    """Join the world, train, and say what went wrong if something does."""
+    rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    torch.set_num_threads(1)
+    gpu = torch.cuda.is_available()
+    if gpu:
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    elif sys.platform == "linux":
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # a laptop's name may not resolve
+    within = timedelta(seconds=asked["timeout"])
+    try:
+        dist.init_process_group("nccl" if gpu else "gloo", timeout=within)
+        _train(folder, Settings(**asked["settings"]), asked["steps"], "cuda" if gpu else "cpu")
+        dist.barrier()
+    except Exception as error:
+        _say(folder, rank, f"raised {type(error).__name__}: {error}")
+        if ECHO.search(str(error)):
+            _name_the_silent(folder, rank, ranks, asked["timeout"] / 2)
+        raise
+    finally:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+
+
+def _train(folder: Path, settings: Settings, steps: int, device: str) -> None:
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    rows: _Rows | Streamed = Streamed(settings) if settings.stream else _Rows(settings)
+    saved, run = folder / "checkpoints", settings.named()
+    model, optimizer = _made(settings, rows.corpus, device)
+    around = world(model)
+    found = checkpoints.resume(saved, model, optimizer)
+    begun = found.steps if found else 0
+    rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
+    tokens = _cut_back(folder, begun) if rank == 0 else 0
+    asked = rows.held_out[:EVALUATED]
+    share = len(asked) // ranks or 1  # equally many: FSDP2 gathers weights for each
+    kept = [rows.held([one]) for one in asked[rank * share :][:share]]
+    with _watched(model, optimizer, folder / "monitor.jsonl", rank) as watch:
+        for step in range(begun, steps):
+            start = time.perf_counter()
+            torch.manual_seed(hash((settings.seed, step, rank)))  # dropout of a run that goes on
+            for group in optimizer.param_groups:
+                group["lr"] = settings.rate * min(1.0, (step + 1) / WARM_UP)
+            parts = rows.of_step(step, rank, ranks)
+            took = loop.train_step(model, optimizer, parts, max_grad_norm=CLIP, world=around)
+            tokens += took.target_tokens
+            line = {"step": step + 1, "tokens": tokens, "loss": took.loss}
+            line |= {"grad_norm": took.grad_norm, "seconds": time.perf_counter() - start}
+            if (step + 1) % max(1, steps // SAVES) == 0 or step + 1 == steps:
+                paused = time.perf_counter()
+                line["held_out"] = loop.evaluate(model, kept, world=around)
+                checkpoints.save(saved, model, optimizer, step + 1, run, rows.positions())
+                if watch:
+                    watch.leave_out(time.perf_counter() - paused)
+            if rank == 0:
+                with (folder / "curve.jsonl").open("a") as file:
+                    file.write(json.dumps(line) + "\n")
+
+
+def _made(
+    settings: Settings, corpus: data.Corpus, device: str
+) -> tuple[nn.Module, torch.optim.Optimizer]:
+    """The model in its form, the same on every process, and AdamW."""
+    if settings.model:
+        net = models.load(settings.model, seed=settings.seed)
+    else:
+        net = models.small(corpus.vocabulary, seed=settings.seed)
+    data.require_vocabulary(corpus, net)
+    net = net.to(device)
+    if settings.form == "ddp":
+        net = nn.parallel.DistributedDataParallel(net)
+    elif settings.form == "fsdp":
+        from torch.distributed.fsdp import fully_shard
+
+        layers = set(getattr(net, "_no_split_modules", None) or ())
+        for part in [one for one in net.modules() if type(one).__name__ in layers]:
+            fully_shard(part)
+        fully_shard(net)
+    return net, torch.optim.AdamW(net.parameters(), lr=settings.rate)
+
+
+@contextlib.contextmanager
+def _watched(
+    model: nn.Module, optimizer: torch.optim.Optimizer, path: Path, rank: int
+) -> Iterator[Any]:
+    """A recorder on the first process; nothing on the others."""
+    if rank:
+        yield None
+    else:
+        with monitor.watch(model, optimizer, path) as watch:
+            yield watch
+
+
+def _cut_back(folder: Path, steps: int) -> int:
+    """Take back what the curve says of steps after the checkpoint; returns its target tokens."""
+    kept = [line for line in curve(folder) if line["step"] <= steps]
+    part = folder / "curve.part"
+    part.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    part.replace(folder / "curve.jsonl")
+    return kept[-1]["tokens"] if kept else 0
+
+
+def _say(folder: Path, rank: int, what: str) -> None:
+    """Note how this process failed, for whoever started it."""
+    (folder / f"failed_{rank}.txt").write_text(what.splitlines()[0])
+
+
+def _name_the_silent(folder: Path, rank: int, ranks: int, patience: float) -> None:
+    """Whom did this process wait for? Note it, and end what stands still."""
+    for other, seconds in alive.silent(folder, rank, ranks, patience).items():
+        said = "never came" if seconds is None else f"fell silent {seconds:.0f} s ago (stopped?)"
+        _say(folder, other, said)
+        alive.end(folder, other)

@@ -1,0 +1,172 @@
+"""A small real training run over processes: packed rows, exact steps, checkpoints, a loss curve.
+
+    settings, a folder  ->  torchrun  ->  curve.jsonl, monitor.jsonl, checkpoints/, log.txt
+
+The step is `loop.train_step`; the processes are torchrun's, with gloo on CPUs and NCCL on GPUs.
+What a step sees depends on the seed and its number alone, so a run that was killed goes on as if
+nothing had happened, on as many processes as there are then.
+
+What one process does stands in `_process`.
+
+Words
+    piece  a micro-batch; the pieces of a step are dealt to processes by what they cost
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from batchlab.cluster._pointer import latest
+
+__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch"]
+
+FORMS = ("ddp", "fsdp", "plain")
+PIECES = 8  # of a step
+RESTARTS, TIMEOUT = 2, 120.0  # lives after a death; seconds until a silent process is given up
+LARGE_BYTES = 2**29  # of files: every process would hold about as much in tokens
+MISTAKE = "raised ValueError"  # of whoever asked: another life would say the same
+ECHO = re.compile(r"closed by peer|reset by peer|DistBackendError|timed out", re.IGNORECASE)
+ENDED = re.compile(r"failed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<rank>\d+)")
+WORKER = "batchlab.cluster._member"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What makes two runs the same run; processes and steps may differ.
+
+    rows      of a piece; a step has 8 pieces, whatever the processes
+    length    slots of a row
+    stream    read documents while they are trained, in the order of their source: they need not
+              fit into memory. Else all are held, and each epoch has an order of its own
+    """
+
+    documents: str | None = None
+    model: str | None = None
+    rows: int = 2
+    length: int = 256
+    rate: float = 1e-3
+    form: str = "ddp"
+    seed: int = 0
+    stream: bool = False
+
+    def named(self) -> str:
+        """The run in one line: what a checkpoint must belong to."""
+        told = asdict(self)
+        del told["form"]
+        if not self.stream:
+            del told["stream"]
+        return ", ".join(f"{name} {value}" for name, value in told.items())
+
+
+def launch(
+    folder: Path,
+    settings: Settings,
+    *,
+    steps: int,
+    processes: int,
+    restarts: int = RESTARTS,
+    timeout: float = TIMEOUT,
+    heard: Callable[[list[dict[str, Any]]], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Run until `steps` steps are done and return the curve; a folder with a run goes on with it.
+
+    heard  is called with the curve so far, about twice a second
+
+    A process that dies takes the others with it; all start again from the last checkpoint, up to
+    `restarts` times. One that stands still is given up after `timeout` seconds, and ended. What is
+    wrong with the documents or the model is tried once. RuntimeError says which process failed
+    first, and how.
+    """
+    if settings.form not in FORMS:
+        raise ValueError(f"form must be one of {', '.join(FORMS)}, got {settings.form!r}")
+    if processes > PIECES:
+        raise ValueError(f"{processes} processes: a step has {PIECES} pieces, one each at least")
+    if settings.stream and settings.documents is None:
+        raise ValueError("a stream is of documents of one's own: the embedded ones fit into memory")
+    folder.mkdir(parents=True, exist_ok=True)
+    require_same(folder / "checkpoints", settings)
+    asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
+    (folder / "asked.json").write_text(json.dumps(asked | {"launcher": os.getpid()}))
+    for old in (*folder.glob("failed_*.txt"), *folder.glob("alive_*")):
+        old.unlink()
+    words = ["--standalone", f"--nproc-per-node={processes}", f"--max-restarts={restarts}"]
+    command = [sys.executable, "-m", "torch.distributed.run", *words]
+    # a new life must not meet the addresses of the dead: pytorch#135712
+    around = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1", "OMP_NUM_THREADS": "1"} | os.environ
+    with (folder / "log.txt").open("wb") as log:
+        running = subprocess.Popen(
+            [*command, "-m", WORKER, str(folder)], stdout=log, stderr=log, env=around
+        )
+        try:
+            while running.poll() is None:
+                time.sleep(0.5)
+                if heard:
+                    heard(curve(folder))
+                if any(what.startswith(MISTAKE) for what in _said(folder).values()):
+                    break
+        finally:
+            running.terminate()  # an interrupted run leaves no process behind
+            running.wait()
+    if running.returncode:
+        raise RuntimeError(_reason(folder))
+    return curve(folder)
+
+
+def is_large(documents: str | None) -> bool:
+    """Whether a file or a folder of files is better streamed than held by every process.
+
+    A hub name is not: `datasets` downloads it, and it is read from there.
+    """
+    path = Path(documents or "")
+    files = path.iterdir() if documents and path.is_dir() else [path]
+    return sum(one.stat().st_size for one in files if one.is_file()) > LARGE_BYTES
+
+
+def require_same(checkpoints: Path, settings: Settings) -> None:
+    """ValueError if the last checkpoint belongs to another run."""
+    held = latest(checkpoints)
+    if held is not None and held.run != settings.named():
+        raise ValueError(
+            f"{checkpoints} holds a run of other documents, model, rows or rate; give another "
+            f"folder, or the words of that run: {held.run}"
+        )
+
+
+def curve(folder: Path) -> list[dict[str, Any]]:
+    """The steps that are done: step, target tokens so far, loss, gradient norm, seconds."""
+    try:
+        lines = (folder / "curve.jsonl").read_text().splitlines()
+    except FileNotFoundError:
+        return []
+    return [json.loads(line) for line in lines if line.endswith("}")]
+
+
+def _said(folder: Path) -> dict[str, str]:
+    """How each process failed, as it or another one wrote."""
+    return {path.stem[7:]: path.read_text() for path in sorted(folder.glob("failed_*.txt"))}
+
+
+def _reason(folder: Path) -> str:
+    """The first failure of a run whose lives are used up, in one line."""
+    said = _said(folder)
+    own = {rank: what for rank, what in said.items() if not ECHO.search(what)}
+    ended = ENDED.search((folder / "log.txt").read_text(errors="replace"))
+    if own:
+        first = "; ".join(f"process {rank} {what}" for rank, what in own.items())
+    elif ended and ended["code"].startswith("-"):
+        first = f"process {ended['rank']} was killed by signal {ended['code'][1:]}"
+        first += " (9 is often the system, short of memory)" if ended["code"] == "-9" else ""
+    elif ended and ended["rank"] not in said:
+        first = f"process {ended['rank']} ended with exit code {ended['code']} before it could join"
+    else:
+        first = "the processes could not be started, or wait for one another"
+    done = curve(folder)
+    steps = f"{done[-1]['step']:,} steps are done" if done else "no step was done"
+    return f"{first}; {steps}; see {folder / 'log.txt'}. The same command goes on from there"

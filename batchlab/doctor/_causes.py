@@ -1,0 +1,169 @@
+"""Which parts of a step answer "why is it not faster", and what a change of them is worth.
+
+    Split  ->  causes that are certain, and those that only an experiment can tell
+
+Words
+    cause   a part (or a regime) large enough to answer "why is it not faster"
+    bar     the share of the step that the low end of its interval must reach to be named
+    gain    what the run would be faster without the part: time / (time - part) - 1
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from batchlab.doctor import _interval
+from batchlab.doctor._interval import Interval
+from batchlab.doctor._parts import PRICED, Part, Split
+from batchlab.doctor._steps import Floats
+from batchlab.records import Cell, Json
+
+__all__ = ["ADVICE", "BARS", "CAUSES", "Cause", "certain", "possible"]
+
+LEAST_SHARE = 0.05  # a smaller part of the step is not worth a change
+SATURATED_FIXED = 0.10  # b_90: nine tenths of the step is work that grows with rows
+SATURATED_USEFUL = 0.75
+PRICE_ERROR = 0.25
+LEAST_LEFT = 0.01  # of a step, whatever is removed from it: no gain is above a hundred times
+
+CAUSES = {
+    "padding": "padding: the rectangle is stretched to the longest row",
+    "across": "attention across documents: a packed row is computed as if it were one document",
+    "recomputation": "recomputation: activations are computed twice to save memory",
+    "saturation": "saturation: the device is busy with real tokens already",
+    "memory": "memory pressure: the allocator retries near the limit",
+    "input": "input: the device waits for its next micro-batch",
+    "host": "host: Python, synchronisation or garbage collection stalls the device",
+    "away": "away: the process did not run: others had its cores, or it slept",
+    "launch": "launch-bound: a fixed cost per micro-batch that more rows would share",
+    "optimizer": "optimizer: the update is a large part of a small step",
+    "communication": "communication that no computation hides",
+    "evaluation": "evaluation and saving: time between the steps",
+}
+ADVICE = {
+    "padding": "pack documents into rows (or batch by length): same tokens, fewer slots",
+    "across": "attention that keeps documents apart (varlen): fewer pairs, same slots",
+    "recomputation": "switch checkpointing off and take fewer rows with more accumulation",
+    "memory": "take fewer rows with more accumulation, or expandable segments in the allocator",
+    "input": "add loader workers and prefetch, tokenize ahead of training",
+    "host": "remove .item(), print and logging from the loop; collect garbage between steps",
+    "away": "measure on a machine with nothing else to do; look for a sleep or a lock in the step",
+    "launch": "more rows, less accumulation: a larger micro-batch is right here; or compile",
+    "optimizer": "use a fused or foreach optimizer, or more accumulation per update",
+    "communication": "all-reduce once per step (no_sync), or raise accumulation",
+    "evaluation": "evaluate and save less often, or on fewer documents",
+}
+BARS = dict.fromkeys(CAUSES, LEAST_SHARE) | {"launch": SATURATED_FIXED}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A reason that holds for this run, with what to change and what that is worth."""
+
+    name: str
+    seconds: float  # of one step, that the change removes
+    gain: float  # predicted: useful tokens per second grow by this fraction
+    advice: str
+    change: Mapping[str, Json]  # settings of the cell that the change sets; empty: by hand
+    interval: Interval | None = field(default=None)  # of the gain
+
+
+def certain(subject: Cell, parts: Split) -> tuple[Cause, ...]:
+    """Causes whose interval clears the bar; the largest gain first."""
+    total = subject.mean_step_seconds
+    found = [
+        _lost_time(cause, parts, subject)
+        for cause in _lost(parts)
+        if _low(parts.of_cause(cause)) >= BARS[cause] * total
+    ]
+    if (subject.allocator_retries or 0) > 0:  # what they cost, no record shows
+        change: dict[str, Json] = {"rows": max(1, subject.rows // 2)}
+        found.append(Cause("memory", 0.0, 0.0, ADVICE["memory"], change))
+    outside = (subject.outside_seconds or 0.0) / subject.steps
+    if outside >= BARS["evaluation"] * (total + outside):
+        found.append(Cause("evaluation", outside, outside / total, ADVICE["evaluation"], {}))
+    launch = parts.of_cause("launch")
+    most = launch.interval.high if launch.interval else launch.seconds
+    if _low(parts.of_cause("useful")) >= SATURATED_USEFUL * total and most < BARS["launch"] * total:
+        found.append(Cause("saturation", 0.0, 0.0, _saturation(most / total), {}))
+    return tuple(sorted(found, key=lambda cause: -cause.gain))
+
+
+def possible(subject: Cell, parts: Split) -> tuple[Part, ...]:
+    """Parts that may clear the bar or not: only an experiment can tell."""
+    total = subject.mean_step_seconds
+    found = [parts.of_cause(cause) for cause in _lost(parts)]
+    return tuple(
+        part
+        for part in found
+        if part.interval and _low(part) < BARS[part.cause] * total <= part.interval.high
+    )
+
+
+def _lost(parts: Split) -> list[str]:
+    """The causes that some part has, in the order of the parts."""
+    return [cause for cause in dict.fromkeys(part.cause for part in parts.whole) if cause in CAUSES]
+
+
+def _low(part: Part) -> float:
+    return part.seconds if part.interval is None else part.interval.low
+
+
+def _lost_time(cause: str, parts: Split, subject: Cell) -> Cause:
+    change: dict[str, Json] = {}
+    if cause == "launch":
+        change = {"rows": 2 * subject.rows}
+    elif cause == "padding" and subject.layout != "packed":
+        change = {"layout": "packed"}
+    elif cause == "recomputation":
+        change = {"checkpointing": False}
+    total, chosen = subject.mean_step_seconds, [part.cause == cause for part in parts.whole]
+    priced = [part.source in PRICED for part in parts.whole]
+    middle = np.array([[part.seconds for part in parts.whole]])
+    removed = _removed(cause, middle, chosen, priced, total)
+    gain = float(_gain(removed, total)[0])
+    part = parts.of_cause(cause)
+    if any(yes and known for yes, known in zip(chosen, priced, strict=True)):
+        draws = [_gain(_removed(cause, one, chosen, priced, total), total) for one in parts.draws]
+        spread = [one.min() for one in draws], [one.max() for one in draws]
+        interval = _interval.around(gain, *spread)
+    elif part.interval:
+        ends = _gain(np.array([part.interval.low, part.interval.high]), total).tolist()
+        interval = Interval(min(gain, ends[0]), max(gain, ends[1]))
+    else:
+        return Cause(cause, float(removed[0]), gain, ADVICE[cause], change)
+    return Cause(cause, float(removed[0]), gain, ADVICE[cause], change, interval)
+
+
+def _removed(
+    cause: str, seconds: Floats, chosen: Sequence[bool], priced: Sequence[bool], total: float
+) -> Floats:
+    """Seconds of a step that go with a cause, for each row of `seconds` of all parts.
+
+    Priced parts share the rest: where this cell ran slower than its prices, so does whatever a
+    change removes from it. Prices are good to about a quarter: a larger rest has a reason of its
+    own, which stays. Parts that are more than the step together are as much smaller.
+    """
+    part = seconds[:, chosen].sum(axis=1)
+    if any(yes and known for yes, known in zip(chosen, priced, strict=True)):
+        price = np.maximum(seconds[:, priced].sum(axis=1), 1e-12 * total)
+        other = ~np.array(priced)
+        other[-1] = False  # the rest itself
+        rest = total - price - seconds[:, other].sum(axis=1)
+        part = part * np.clip(1 + rest / price, 0.0, 1 + PRICE_ERROR)
+    return np.asarray(
+        part / 2 if cause == "launch" else part
+    )  # twice the rows share the same launches
+
+
+def _gain(removed: Floats, total: float) -> Floats:
+    """What is faster by that much: never negative, and never without anything left to do."""
+    return np.asarray(total / np.clip(total - removed, LEAST_LEFT * total, total) - 1)
+
+
+def _saturation(fixed_share: float) -> str:
+    return (
+        f"at most {fixed_share:.1%} of the step is fixed cost: more rows can save no more "
+        "than that; choose rows by memory and accumulation by the optimizer"
+    )

@@ -1,0 +1,90 @@
+"""How much a submission may use, and who says that it was too much.
+
+what a tree of processes uses, moment by moment  ->  a reason to end it, or none
+"""
+
+import time
+from dataclasses import dataclass
+
+from batchlab.grading._processes import Used, used
+
+__all__ = ["Limits", "Watch"]
+
+PROCESSES = 128
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one question may use; a whole submission gets `times` as much."""
+
+    cpu_seconds: float = 60.0
+    wall_seconds: float = 300.0
+    memory: int = 4 << 30
+    idle_seconds: float = 20.0  # nobody computes: it waits for what never comes
+    times: float = 3.0
+
+    def worded(self) -> str:
+        """The limit as a student reads it."""
+        return f"{self.cpu_seconds:g} CPU seconds"
+
+
+class Watch:
+    """Looks at a student's processes and at the checker that asks them."""
+
+    def __init__(self, limits: Limits, checker: int) -> None:
+        self.limits, self.checker = limits, checker
+        self.keeper = 0
+        self.spent = 0.0  # CPU seconds of students' processes that have ended
+        self.latest = Used(0.0, 0, 0, True)
+        self.base = 0  # bytes of one process at its start: a copy shares them
+        self.began = self.phase_began = self.moved = time.monotonic()
+        self.phase_spent = 0.0
+        self.busy = 0.0
+
+    @property
+    def total(self) -> float:
+        """CPU seconds of the whole submission so far, of the student's side."""
+        return self.spent + self.latest.seconds
+
+    def started(self, keeper: int) -> None:
+        """A student's process was started."""
+        self.keeper, self.latest = keeper, used(keeper)
+        self.base = self.latest.own_bytes // max(1, self.latest.processes)
+
+    def phase(self) -> None:
+        """A cell or a question begins: its own seconds are counted from here."""
+        if self.keeper:
+            self.latest = used(self.keeper)
+        self.phase_began = self.moved = time.monotonic()
+        self.phase_spent = self.total
+
+    def ended(self, seconds: float | None) -> None:
+        """The student's processes have ended, and used so much in all."""
+        self.spent += max(self.latest.seconds, seconds or 0.0)
+        self.keeper, self.latest = 0, Used(0.0, 0, 0, True)
+
+    def reason(self) -> str:
+        """Why the student's processes must end now; empty: they may go on."""
+        if not self.keeper:
+            return ""
+        now, limits = time.monotonic(), self.limits
+        self.latest = used(self.keeper)
+        busy = self.total + used(self.checker).seconds
+        if busy > self.busy or not self.latest.asleep:
+            self.busy, self.moved = busy, now
+        if self.latest.own_bytes - self.base * self.latest.processes > limits.memory:
+            return "OOM"
+        if self.latest.processes > PROCESSES:
+            return "FORBIDDEN"
+        if self.total - self.phase_spent > limits.cpu_seconds:
+            return "TIMEOUT"
+        if now - self.phase_began > limits.wall_seconds or now - self.moved > limits.idle_seconds:
+            return "TIMEOUT"
+        return ""
+
+    @property
+    def over(self) -> bool:
+        """Whether the submission as a whole has used up what it may."""
+        limits = self.limits
+        late = time.monotonic() - self.began > limits.times * limits.wall_seconds
+        return late or self.total > limits.times * limits.cpu_seconds

@@ -1,0 +1,83 @@
+"""The student's side: runs the cells of a submission and does what the checker asks.
+
+    cells, calls  ->  plain data; what is printed is counted and thrown away
+
+Nothing here decides anything: no check, no seed and no solution was ever in this process.
+"""
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from batchlab.grading import _errors, _far
+from batchlab.grading._cells import run
+from batchlab.grading._wire import Channel, Peer
+
+__all__ = ["serve"]
+
+
+class _Counting:
+    """A stream that counts what is written and keeps nothing."""
+
+    encoding, errors, closed = "utf-8", "strict", False
+
+    def __init__(self) -> None:
+        self.written = 0
+
+    def write(self, text: str) -> int:
+        self.written += len(text)
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
+
+    def isatty(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+
+class _Notebook:
+    """The names of a notebook, and the cells that were run with them."""
+
+    def __init__(self, names: dict[str, Any], public: Mapping[str, Mapping[str, Any]]) -> None:
+        self.names, self.public = names, public
+        self.out = _Counting()
+
+    def cell(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Run one cell of the submission."""
+        sys.stdout = sys.stderr = self.out
+        began = time.process_time()
+        reply: dict[str, Any] = {}
+        try:
+            run(asked["name"], asked["source"], self.names)
+        except BaseException as error:
+            reply["error"] = _errors.told(error)
+        sys.stdout = sys.stderr = self.out
+        return reply | {"seconds": time.process_time() - began, "printed": self.out.written}
+
+    def taken(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Give the names the values that a public cell gave them before the fork."""
+        self.names.update(self.public.get(asked["name"], {}))
+        return {}
+
+    def named(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What some names mean here; absent ones are left out."""
+        found = {name: self.names[name] for name in asked["names"] if name in self.names}
+        return {"found": found, "printed": self.out.written}
+
+
+def serve(channel: Channel, names: dict[str, Any], public: Mapping[str, Mapping[str, Any]]) -> None:
+    """Answer the checker until it leaves."""
+    notebook = _Notebook(names, public)
+    offered, introduce = _far.answers(quiet=True, guarded=False)
+    own = {"cell": notebook.cell, "taken": notebook.taken, "named": notebook.named}
+    peer = Peer(channel, offered | own, _far.stand_in, strict=False)
+    introduce(peer)
+    peer.serve()

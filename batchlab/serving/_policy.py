@@ -1,0 +1,176 @@
+"""Who computes in the next forward pass: static, continuous and chunked batching.
+
+    requests waiting and running  ->  Step: prompts to read, requests that get one token
+
+One scheduler decides; it is played with a cost (`simulate`) or with a model (`serving.generate`),
+and both make the same steps.
+
+Words
+    row     place of one request in the batch, with its cache
+    prefill  the forward pass over a prompt; it gives the first token of the output
+    decode   one more token for each running request
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from batchlab.units import whole
+
+__all__ = ["POLICIES", "Chunk", "Running", "Scheduler", "Step"]
+
+POLICIES = ("static", "continuous", "chunked")
+
+
+@dataclass
+class Running:
+    """One request in its row: tokens of its prompt that were read, tokens that came out."""
+
+    request: int
+    row: int
+    prompt: int
+    output: int
+    read: int = 0
+    made: int = 0
+
+    @property
+    def context(self) -> int:
+        """Tokens in its cache: a token enters it in the pass after the one that made it."""
+        return self.read + max(0, self.made - 1)
+
+    @property
+    def finished(self) -> bool:
+        return self.made >= self.output
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A stretch of a prompt that a pass reads."""
+
+    running: Running
+    start: int
+    stop: int
+
+    @property
+    def tokens(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True)
+class Step:
+    """One forward pass."""
+
+    chunks: tuple[Chunk, ...]
+    decoding: tuple[Running, ...]
+    idle: tuple[Running, ...] = ()  # finished, and computed on in a static batch
+
+    @property
+    def rows(self) -> int:
+        """Rows that the pass computes to decode, useful or not."""
+        return len(self.decoding) + len(self.idle)
+
+    @property
+    def tokens(self) -> int:
+        return self.rows + sum(chunk.tokens for chunk in self.chunks)
+
+    @property
+    def contexts(self) -> list[int]:
+        """Cache entries that each row reads, the new ones included."""
+        old = [one.context + 1 for one in (*self.decoding, *self.idle)]
+        return old + [chunk.stop for chunk in self.chunks]
+
+
+@dataclass
+class Scheduler:
+    """Admits requests into rows and says what the next pass computes.
+
+    policy      static: a batch is filled, and emptied before the next
+                continuous: a free row is filled at once, its prompt in a pass of its own
+                chunked: as continuous, prompts in stretches beside the decoding
+    rows        requests that run at the same time
+    cache       tokens that all caches hold together; a request reserves prompt + output
+    chunk       tokens of one pass under chunked, decoding included
+    """
+
+    policy: str
+    rows: int
+    cache: int
+    chunk: int
+    waiting: deque[Running] = field(default_factory=deque)
+    running: list[Running] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.policy not in POLICIES:
+            raise ValueError(f"unknown policy {self.policy!r}; there are {', '.join(POLICIES)}")
+        for name in ("rows", "cache", "chunk"):
+            setattr(self, name, whole(getattr(self, name), name))
+        if self.policy == "chunked" and self.chunk <= self.rows:
+            raise ValueError(
+                f"a chunk of {self.chunk} tokens leaves no room for prompts beside {self.rows} "
+                "rows that decode: take more than the rows"
+            )
+
+    def arrive(self, request: int, prompt: int, output: int) -> None:
+        """Put a request into the queue; one that no cache could hold is refused."""
+        if prompt + output > self.cache:
+            raise ValueError(
+                f"request {request} needs {prompt + output:,} tokens of cache (prompt {prompt:,} + "
+                f"output {output:,}), there are {self.cache:,}"
+            )
+        self.waiting.append(Running(request, -1, prompt, output))
+
+    def next(self) -> Step | None:
+        """The next pass; None if nothing runs and nothing waits."""
+        if self.policy != "static" or not self.running:
+            self._admit()
+        if not self.running:
+            return None
+        return self._chunked() if self.policy == "chunked" else self._whole()
+
+    def done(self, step: Step) -> list[Running]:
+        """Book what a pass computed; return the requests that it finished."""
+        ended = []
+        for chunk in step.chunks:
+            chunk.running.read = chunk.stop
+            if chunk.stop == chunk.running.prompt:
+                chunk.running.made = 1
+                ended += [chunk.running] if chunk.running.finished else []
+        for one in step.decoding:
+            one.made += 1
+            ended += [one] if one.finished else []
+        if self.policy != "static" or all(one.finished for one in self.running):
+            self.running = [one for one in self.running if not one.finished]
+        return ended
+
+    def _admit(self) -> None:
+        free = sorted(set(range(self.rows)) - {one.row for one in self.running})
+        kept = sum(one.prompt + one.output for one in self.running)
+        for row in free:
+            if not self.waiting:
+                return
+            one = self.waiting[0]
+            if kept + one.prompt + one.output > self.cache:
+                return  # in the order of arrival: a shorter one behind it waits as well
+            self.waiting.popleft()
+            one.row = row
+            kept += one.prompt + one.output
+            self.running.append(one)
+
+    def _whole(self) -> Step:
+        """Whole prompts in a pass of their own, before anybody decodes on."""
+        new = [one for one in self.running if one.read < one.prompt]
+        if new:
+            return Step(tuple(Chunk(one, 0, one.prompt) for one in new), ())
+        decoding = tuple(one for one in self.running if not one.finished)
+        return Step((), decoding, tuple(one for one in self.running if one.finished))
+
+    def _chunked(self) -> Step:
+        """Decode first; what is left of the pass reads prompts, in the order of arrival."""
+        decoding = tuple(one for one in self.running if one.made)
+        left = self.chunk - len(decoding)
+        chunks = []
+        for one in sorted(self.running, key=lambda one: one.request):
+            if one.read < one.prompt and left > 0:
+                stop = min(one.prompt, one.read + left)
+                chunks.append(Chunk(one, one.read, stop))
+                left -= stop - one.read
+        return Step(tuple(chunks), decoding)

@@ -1,0 +1,189 @@
+"""Predicted against measured peaks on the CPU: families, adapters, optimizers, memory savers.
+
+    python benchmarks/memory_errors.py [--output FILE] [--only WORD]
+
+One line of records a case, written as soon as it is measured; cases that the file holds are not
+measured again. The table shows the worst first. `tests/test_memory_errors.py` reads the same cases.
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from batchlab import records
+from batchlab.memory import adapters, optimizers, trace
+from batchlab.model import set_checkpointing
+
+BF16, FP16, FP32 = torch.bfloat16, torch.float16, torch.float32
+VOCABULARY = 1024
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model and a step; a model that `change` changes is given whole, else its config is."""
+
+    name: str
+    family: str = "Llama"
+    shape: dict[str, Any] = field(default_factory=dict)
+    rows: int = 2
+    length: int = 128
+    step: dict[str, Any] = field(default_factory=dict)
+    dtype: torch.dtype = FP32
+    change: Callable[[Any], Any] | None = None
+
+
+def peft_model(model, **how):
+    import peft
+
+    options = {"r": 8, "target_modules": "all-linear", "task_type": "CAUSAL_LM"} | how
+    return peft.get_peft_model(model, peft.LoraConfig(**options))
+
+
+def lora(checkpointing=False, kind=None, **how):
+    def change(model):
+        set_checkpointing(model, checkpointing)
+        made = peft_model(model, **how)
+        return adapters.quantised(made, kind) if kind else made
+
+    return change
+
+
+def frozen(count):
+    """The embedding and the first layers are not trained."""
+
+    def change(model):
+        inner = model.get_decoder()
+        for module in (model.get_input_embeddings(), *inner.layers[:count]):
+            module.requires_grad_(False)
+        return model
+
+    return change
+
+
+def optimizer(name, **step):
+    return step | {"make_optimizer": optimizers.maker(name, vocabulary=VOCABULARY)}
+
+
+def cases() -> list[Case]:
+    tied, deep = {"tie_word_embeddings": True}, {"num_hidden_layers": 12}
+    gemma = {"num_hidden_layers": 8, "head_dim": 16, "sliding_window": 32}
+    experts = {"num_experts": 4, "num_experts_per_tok": 2}
+    mixtral = {"num_local_experts": 4, "sliding_window": None}
+    words = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
+    return [
+        Case("llama"),
+        Case("llama, tied", shape=tied),
+        Case("llama, 12 layers, checkpointing", shape=deep, step={"checkpointing": True}),
+        Case("llama, bf16", step={"dtype": BF16}, rows=4),
+        Case("llama, bf16 autocast", step={"autocast": BF16}),
+        Case("llama, fp16 autocast with a scaler", step={"autocast": FP16}),
+        Case("llama, eager attention", step={"attention": "eager"}),
+        Case("llama, rows of unequal length", step={"padded": True}),
+        Case("llama, 4 micro-batches", step={"accumulation": 4}),
+        Case("llama, bf16 summed in fp32",
+             step={"dtype": BF16, "accumulate_in": FP32, "accumulation": 2}),
+        Case("qwen2, tied", "Qwen2", tied),
+        Case("qwen3, bf16", "Qwen3", {"head_dim": 32}, step={"dtype": BF16}),
+        Case("mistral", "Mistral", {"sliding_window": None}),
+        Case("phi3", "Phi3", words),
+        Case("gpt2", "GPT2", {"bos_token_id": 0, "eos_token_id": 0}),
+        Case("gemma2, eager", "Gemma2", gemma, step={"attention": "eager"}),
+        Case("gemma3, tied, 8 layers", "Gemma3Text", gemma | tied),
+        Case("gemma3, 26 layers, bf16", "Gemma3Text", gemma | {"num_hidden_layers": 26},
+             step={"dtype": BF16}),
+        Case("mixtral", "Mixtral", mixtral),
+        Case("qwen3 mixture, bf16", "Qwen3Moe", experts | {"head_dim": 16}, step={"dtype": BF16}),
+        Case("olmoe, checkpointing", "Olmoe", experts | words, step={"checkpointing": True}),
+        *(Case(f"llama, {name}", rows=1, length=8, step=optimizer(name))
+          for name in optimizers.OPTIMIZERS),
+        Case("llama, tied, muon, 2 micro-batches", shape=tied,
+             step=optimizer("muon", accumulation=2)),
+        Case("llama, loss in chunks", length=256, step={"loss_chunk": 64}),
+        Case("qwen2, tied, loss in chunks, bf16", "Qwen2", tied, length=256,
+             step={"loss_chunk": 100, "dtype": BF16}),
+        Case("llama, offload", step={"offload": True}),
+        Case("qwen3, offload, bf16", "Qwen3", {"head_dim": 32},
+             step={"offload": True, "dtype": BF16}),
+        Case("llama, offload, checkpointing", shape=deep,
+             step={"offload": True, "checkpointing": True}),
+        Case("llama, LoRA", change=lora()),
+        Case("llama, LoRA, bf16", change=lora(), dtype=BF16),
+        Case("llama, LoRA, 2 micro-batches", change=lora(), step={"accumulation": 2}),
+        Case("llama, LoRA on q and v", change=lora(target_modules=["q_proj", "v_proj"])),
+        Case("llama, LoRA with dropout", change=lora(lora_dropout=0.1)),
+        Case("llama, DoRA", change=lora(use_dora=True)),
+        Case("llama, LoRA, 12 layers, checkpointing", shape=deep, change=lora(True), dtype=BF16),
+        Case("gemma3, LoRA", "Gemma3Text", gemma, change=lora(), dtype=BF16),
+        Case("mixtral, LoRA on attention", "Mixtral", mixtral, change=lora()),
+        Case("qwen2, LoRA, loss in chunks, offload", "Qwen2", tied, length=256, change=lora(),
+             dtype=BF16, step={"loss_chunk": 64, "offload": True}),
+        Case("llama, LoRA over nf4", change=lora(kind="nf4"), dtype=BF16),
+        Case("llama, LoRA over nf4-double, checkpointing", shape=deep,
+             change=lora(True, kind="nf4-double"), dtype=BF16),
+        Case("llama, LoRA over nf4, 8-bit AdamW", change=lora(kind="nf4"), dtype=BF16,
+             step=optimizer("adamw8bit")),
+        Case("llama, lower layers frozen", shape={"num_hidden_layers": 6}, change=frozen(3)),
+        Case("qwen3, embedding frozen, bf16", "Qwen3", {"head_dim": 32}, change=frozen(0),
+             dtype=BF16),
+    ]  # fmt: skip
+
+
+def compared(case: Case) -> trace.Comparison:
+    import transformers
+
+    shape = {
+        "vocab_size": VOCABULARY, "hidden_size": 64, "intermediate_size": 192,
+        "num_hidden_layers": 6, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "max_position_embeddings": 512, "tie_word_embeddings": False,
+    } | case.shape  # fmt: skip
+    config = getattr(transformers, f"{case.family}Config")(**shape)
+    how = {"rows": case.rows, "length": case.length, **case.step}
+    if case.change is None:
+        return trace.compare(config, **how)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = transformers.AutoModelForCausalLM.from_config(config, dtype=case.dtype)
+    return trace.compare(case.change(model).train(), **how)
+
+
+def measured(case: Case) -> dict[str, Any]:
+    found = compared(case)
+    return {
+        "kind": "memory_error",
+        "case": case.name,
+        "rows": case.rows,
+        "length": case.length,
+        "predicted_bytes": found.predicted.total_bytes,
+        "measured_bytes": found.measured_bytes,
+        "error": found.error,
+        "phase": found.predicted.phase,
+        "traced_layers": list(found.predicted.traced_layers),
+        "environment": records.environment(),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("memory_errors.jsonl"))
+    parser.add_argument("--only", default="", help="cases whose name holds this")
+    args = parser.parse_args()
+    there = list(records.read(args.output)) if args.output.exists() else []
+    done = {one["case"] for one in there}
+    for case in cases():
+        if case.name not in done and args.only in case.name:
+            record = measured(case)
+            records.append(args.output, record)
+            there.append(record)
+            print(f"{100 * record['error']:+8.3f} %  {case.name}", flush=True)
+    worst = sorted(there, key=lambda one: -abs(one["error"]))
+    print(f"\n{len(worst)} cases; predicted / measured - 1, the worst first:")
+    for one in worst[:10]:
+        print(f"{100 * one['error']:+8.3f} %  {one['measured_bytes']:>12,} bytes  {one['case']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""The built book as readers meet it: every page, four widths, both themes, and paper."""
+
+import gzip
+import json
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+from batchlab.authoring import catalogue
+from tests.browser.conftest import ROOT
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (320, 390, 820, 1440)
+THEMES = ("light", "dark")
+LESSONS = [f"lessons/{one.folder}" for one in catalogue.lessons(ROOT)]
+MATRIX = [f"matrix/{one.folder}" for one in catalogue.lessons(ROOT)]
+PAGES = ["index", *LESSONS, "doctor", "claims", "words", "formulas", "api", "matrix", *MATRIX,
+         "execution", "instructors", "bibliography"]  # fmt: skip
+MOST = 2**20  # bytes that a first view may weigh, gzipped
+FIGURES = "div.cell_output img, article img[src*='_images/']"
+# scale of each figure: a PNG has 144 pixels an inch (plots/_canvas.py), an SVG 96
+DRAWN = f"""[...document.querySelectorAll("{FIGURES}")].map((one) =>
+    one.getBoundingClientRect().width / one.naturalWidth
+      * (one.src.startsWith("data:image/png") ? 1.5 : 1)).filter((scale) => scale > 0)"""
+# The judge takes minutes for thousands of words of code in one dress: three of each stand for all,
+# as do a few rows of each table of wrong answers and a few entries of each module of the library.
+SETTLED = """async () => {
+  const ends = (one) => one.effect.getComputedTiming().iterations !== Infinity;
+  const fading = document.getAnimations().filter(ends);
+  await Promise.all(fading.map((one) => one.finished.catch(() => null)));
+}"""
+FEWER = """() => {
+  const many = ["table.bl-stack tbody tr:nth-child(n+9)",
+    "dl.py:nth-of-type(n+4)", ".bd-toc ul ul li:nth-child(n+9)"];
+  document.querySelectorAll(many.join()).forEach((one) => one.remove());
+  document.querySelectorAll("details").forEach((one) => { one.open = true; });
+  const seen = {};
+  for (const one of document.querySelectorAll("article span[class]")) {
+    if (one.children.length || one.id) continue;
+    let dress = "";
+    for (let up = one; up.tagName !== "ARTICLE"; up = up.parentElement) dress += `${up.className}|`;
+    seen[dress] = (seen[dress] || 0) + 1;
+    if (seen[dress] > 3) one.replaceWith(one.textContent);
+  }
+  document.body.normalize();
+}"""
+SMALLEST = 9.0  # px of a figure's text on a phone
+FIGURE_TEXT = 8.5 * 96 / 72  # px of the smallest text of a figure as drawn: 8.5 points, `plots/`
+
+
+@pytest.fixture(params=PAGES)
+def name(request):
+    return request.param
+
+
+def opened(browser, book: Path, name: str, **options):
+    context = browser.new_context(**options)
+    page = context.new_page()
+    page.asked, page.said = [], []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.goto((book / f"{name}.html").as_uri())
+    page.wait_for_load_state("load")
+    return page
+
+
+def weight(page) -> int:
+    """Bytes of all that the page has asked for, gzipped."""
+    files = {unquote(urlparse(url).path) for url in page.asked if url.startswith("file:")}
+    return sum(len(gzip.compress(Path(file).read_bytes(), 6)) for file in files)
+
+
+def strangers(page) -> list[str]:
+    """What the page has asked of another host."""
+    return [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))]
+
+
+def above_minor(page, axe: str) -> dict[str, list]:
+    """What the judge of accessibility finds on a page, by rule: the places."""
+    page.wait_for_timeout(300)
+    page.evaluate(FEWER)
+    page.evaluate(SETTLED)  # a box that is still fading in has no contrast yet
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return {f"{one['id']} ({one['impact']})": [node["target"] for node in one["nodes"]]
+            for one in found if one["impact"] != "minor"}  # fmt: skip
+
+
+def test_a_page_is_light_asks_no_other_host_and_has_one_title(browser, book, name):
+    page = opened(browser, book, name)
+    page.wait_for_timeout(300)
+    assert strangers(page) == [] and page.said == []
+    assert weight(page) <= MOST, f"{weight(page) / 2**10:.0f} KiB"
+    title = page.title()
+    assert title.count("The Effective Batch") == 1
+    assert page.locator("meta[name=description]").count() == 1
+    assert page.locator("link[rel*=icon]").get_attribute("href").endswith("favicon.svg")
+    page.context.close()
+
+
+def test_no_page_scrolls_sideways_and_no_text_of_a_figure_is_too_small(browser, book, name):
+    page = opened(browser, book, name)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(60)
+        over = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert over <= 0, f"{width} px: {over} px too wide"
+        drawn = page.evaluate(DRAWN)
+        assert all(FIGURE_TEXT * scale >= SMALLEST for scale in drawn), f"{width} px: {drawn}"
+    page.context.close()
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_judge_of_accessibility_finds_nothing_above_minor(browser, book, axe, name, theme):
+    page = opened(browser, book, name, color_scheme=theme, viewport={"width": 1440, "height": 900})
+    told = {rule: places[:3] for rule, places in above_minor(page, axe).items()}
+    assert told == {}
+    page.context.close()
+
+
+@pytest.mark.parametrize("name", ["index", LESSONS[1]])
+def test_figures_are_turned_to_the_dark_and_no_grey_cards(browser, book, name):
+    page = opened(browser, book, name, color_scheme="dark")
+    turned = f"""[...document.querySelectorAll("{FIGURES}")]
+        .map((one) => getComputedStyle(one).filter.startsWith("invert"))"""
+    found = page.evaluate(turned)
+    assert found and all(found)
+    page.context.close()
+
+
+def test_formulas_and_folds_have_their_place_in_the_order_of_tabs(browser, book):
+    page = opened(browser, book, LESSONS[1])
+    page.wait_for_selector("mjx-container")
+    assert page.locator("mjx-container[tabindex]:not([tabindex='-1'])").count() == 0
+    names = page.locator("details.hide > summary").all_inner_texts()
+    assert len(names) == len(set(names)) > 10, "each fold has its own name"
+    page.context.close()
+
+
+def test_a_blank_stands_open_and_its_answer_folds(browser, book):
+    page = opened(browser, book, LESSONS[1])
+    blanks = page.locator("div.bl-blank")
+    answers = page.locator("details.hide", has=page.get_by_text("Show an answer", exact=False))
+    assert blanks.count() == answers.count() > 3
+    assert "raise NotImplementedError" in blanks.first.inner_text() and blanks.first.is_visible()
+    assert "Exercise" in page.locator("h2", has_text="count the waste").inner_text()
+    html = page.content()
+    assert "BEGIN SOLUTION" not in html and "END SOLUTION" not in html
+    assert page.get_by_text("Other ways that pass every check").count() > 3
+    assert page.locator(".bl-explorer").count() == 1 and "probe.finder" not in html
+    page.context.close()
+
+
+def test_the_button_gives_the_notebook_of_a_student(browser, book):
+    for one in catalogue.lessons(ROOT):
+        page = opened(browser, book, f"lessons/{one.folder}")
+        link = page.get_by_role("link", name="Download the notebook").first
+        file = book / "lessons" / link.get_attribute("href")
+        assert file.read_bytes() == (ROOT / one.notebook).read_bytes()
+        page.context.close()
+    assert not list(book.rglob("*.md")) and not (book / "_sources").exists()
+
+
+def test_a_guess_uncovers_what_it_was_about_and_progress_is_kept(browser, book):
+    page = opened(browser, book, LESSONS[1])
+    truth = page.locator('[data-kind="Prediction"][data-kept=""]').first
+    assert not truth.is_visible()
+    assert page.locator(".bl-covered .output").filter(visible=True).count() == 0
+    page.get_by_role("textbox", name="Your guess, of the slots:").fill("0.5")
+    page.keyboard.press("Enter")
+    assert truth.inner_text().startswith("You guessed 0.5, it is 0.")
+    assert page.get_by_role("button", name="Show it without a guess").count() == 1, "of the other"
+    page.get_by_role("button", name="Show it without a guess").click()
+    assert page.locator(".bl-covered").count() == 0
+    quiz = page.locator(".bl-quiz").first
+    quiz.get_by_role("radio").first.check()
+    quiz.get_by_role("button", name="Check question 1").click()
+    assert "1 of 2 guesses, 1 of 6 questions" in page.locator("[data-progress]").first.inner_text()
+    page.reload()
+    assert truth.is_visible()
+    page.goto((book / "index.html").as_uri())
+    card = page.locator(f'li[data-lesson="{Path(LESSONS[1]).name}"]')
+    assert "1 of 2 guesses, 1 of 6 questions" in card.inner_text()
+    with page.expect_download() as given:
+        page.get_by_role("button", name="Export what I answered here").click()
+    exported = json.loads(Path(given.value.path()).read_text())
+    assert exported["02-waste"] == {"guess": 0.5} and exported["02-recall"]["chosen"] == {"0": 0}
+    page.get_by_role("button", name="Forget it").click()
+    assert "guesses" not in card.inner_text()
+    page.context.close()
+
+
+def test_paper_shows_answers_and_no_dead_controls(browser, book):
+    page = opened(browser, book, LESSONS[1])
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.hide:not([open])").count() == 0
+    assert page.get_by_text(
+        "slots = sum(max(batch) * len(batch) for batch in batches)"
+    ).first.is_visible()
+    dead = ".bl-explorer input, .bl-quiz button, .bl-predict form, .bl-start, .bl-cover, .copybtn"
+    assert page.locator(dead).filter(visible=True).count() == 0
+    assert page.locator('[data-kind="Prediction"][data-kept=""]').first.is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details.hide[open]").count() == 0
+    page.context.close()
+
+
+def test_words_lead_to_their_meaning_and_the_page_of_runs_names_no_file(browser, book):
+    page = opened(browser, book, LESSONS[3])
+    terms = page.locator("a.bl-term")
+    assert terms.count() > 5
+    words = terms.all_inner_texts()
+    assert len(words) == len(set(words)), "the first use only"
+    target = terms.first.get_attribute("href")
+    assert "words.html#term-" in target
+    page.goto((book / "execution.html").as_uri())
+    rows = page.locator("article table tbody tr")
+    assert rows.count() == len(LESSONS) + 1
+    said = page.locator("article").inner_text()
+    assert (
+        "CPU cores" in said and "torch" in said and ".md" not in said and "solutions/" not in said
+    )
+    page.context.close()

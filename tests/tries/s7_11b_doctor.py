@@ -1,0 +1,71 @@
+import runpy
+_n = runpy.run_path(str(__import__("pathlib").Path(__file__).with_name("s7_11_doctor.py")))
+dg, st, sp, su, wd, FULL, BASE = (_n[k] for k in ("dg", "st", "sp", "su", "wd", "FULL", "BASE"))
+WRONG = {
+"speed-up": {
+ "only the visits after are checked against the first before": su(check="[before[0], *after]"),
+ "generic message names all three keys always": "\ndef speed_up(before, after):\n    key = lambda v: (v['model'], v['data'], v['device'])\n    if len({key(v) for v in [*before, *after]}) > 1:\n        raise ValueError('model, data and device must agree')\n    r = lambda vs: sum(v['real_tokens'] for v in vs) / sum(v['seconds'] for v in vs)\n    return r(after) / r(before)\n",
+ "host and optimizer seconds are taken off": su(rate='sum(v["real_tokens"] for v in vs) / sum(v["seconds"] - v["host_seconds"] - v["optimizer_seconds"] for v in vs)'),
+ "rounds must agree": su(keys='("model", "data", "device", "round")'),
+ "tokens over the largest seconds": su(rate='sum(v["real_tokens"] for v in vs) / max(v["seconds"] for v in vs)'),
+ "whole tokens per second, //": su(rate='sum(v["real_tokens"] for v in vs) // sum(v["seconds"] for v in vs)'),
+},
+"diagnose": {
+ "subject is 16 rows": dg(most="16"),
+ "median round for the mean": dg(gain="sorted(values)[len(values) // 2]"),
+ "retries of any setting": dg(retr='any(v["retries"] for v in visits)'),
+ "four rounds of t": dg(half="2.35 * stdev(values) / n ** 0.5"),
+ "t of n - 1 values": dg(half="{1: 12.7, **T90}[n - 1] * stdev(values) / n ** 0.5"),
+ "spread in place of error, T90 forgotten": dg(half="stdev(values)"),
+ "lowest and highest round": dg(low="min(values)", high="max(values)"),
+ "sorts the visits in place": dg(pre='visits.sort(key=lambda v: (v["round"], v["rows"]))'),
+ "takes the retried visits out of the caller's list": dg(pre='[visits.remove(v) for v in list(visits) if v["rows"] == 1]'),
+ "mean of all rounds first, one gain, fixed 5 % beside": dg(low="gain - 0.05", high="gain + 0.05"),
+ "fixed 1 % beside": dg(low="gain - 0.01", high="gain + 0.01"),
+ "ten per cent of the gain beside": dg(low="0.9 * gain", high="1.1 * gain"),
+ "memory is compared with the fastest setting": dg(mem='max(rate[s, r] for s in {v["rows"] for v in visits}) / rate[most, r] - 1'),
+ "launch is removed, not halved": dg(gains='(lambda old: [CURES.update(launch={"launch": 0}), gains_of(visits), CURES.update(launch={"launch": 0.5})][1])(0)'),
+ "rounds are cut by position, not by number": dg(gains='{i: gains_of([dict(v, round=0) for v in visits[i * 4:(i + 1) * 4]])[0] for i in range(len(visits) // 4)}'),
+ "the first key only that differs is fine; message without key": "\nfrom statistics import mean, stdev\ndef diagnose(visits):\n    if len({(v['model'], v['data'], v['device']) for v in visits}) > 1:\n        raise ValueError('visits of different runs')\n    return {}\n",
+ "compares neighbours' data only in the subject's round": dg(check='[k for k in ("model", "data", "device") if visits[0][k] != visits[-1][k]]'),
+ "every cause wins over saturation by launch: bar 0.05 on any round": dg(healthy='min(values) < 0.05'),
+},
+"ward": {
+ "exactly one round each, 1 % wide": wd(A=("input", 0.80, 0.81)),
+ "C: twice the gain, as rows go four times": wd(C=("launch", 0.22, 0.30)),
+ "G: 4 / 3 means a quarter": wd(G=("recomputation", 0.22, 0.27)),
+ "wide by a hair: 1.21": wd(F=("host", 0.97, 1.39)),
+},
+"shares-test": {
+ "sum is one and no share is negative": FULL + "    for s, p in (([1], [{'a': 2}]),):\n        assert min(shares(s, p).values()) >= 0\n",
+ "only work is looked at": st('got = shares([1, 3], [{"a": 0.5, "c": 0.25}, {"a": 1, "b": 1}])', 'for k, w in {"a": 0.375, "b": 0.25, "c": 0.0625}.items():', '    assert abs(got[k] - w) < 1e-9', 'over = shares([1], [{"a": 2}])', 'assert abs(over["a"] - 2) < 1e-9'),
+ "rest only where it is positive": FULL.replace('    close(shares([3, 1], [{"work": 3, "wait": 0.5}, {"wait": 1.5}]), {"work": 0.75, "wait": 0.5, "unexplained": -0.25})\n', ''),
+ "first step always has every part": st('got = shares([1, 3], [{"a": 0.5, "b": 1.0}, {"a": 1}])', 'for k, w in {"a": 0.375, "b": 0.25, "unexplained": 0.375}.items():', '    assert abs(got[k] - w) < 1e-9', 'over = shares([1], [{"a": 2}])', 'assert abs(over["unexplained"] + 1) < 1e-9'),
+},
+"step-parts": {
+ "slot price in milliseconds": sp(useful='slot / 1000 * v["real_tokens"] / n', padding='slot / 1000 * (v["slots"] - v["real_tokens"]) / n'),
+ "recomputation is not taken from the rest, price is": sp(rec='v["seconds"] / n / 4 if v["checkpointing"] else 0.0'),
+ "the rest is a share": sp(unexpl='1 - sum(parts.values()) / (v["seconds"] / n)'),
+ "micro-batches of a document": sp(launch='fixed * v["documents"] / n'),
+ "rounded to milliseconds": sp(post='\n    parts = {k: round(t, 3) for k, t in parts.items()}'),
+ "price of slots is raised by a third as well": sp(post='\n    if v["checkpointing"]:\n        parts["useful"] *= 4 / 3'),
+},
+}
+RIGHT = {
+"speed-up": {"fractions": "\nfrom fractions import Fraction\ndef speed_up(before, after):\n    both = [*before, *after]\n    bad = [k for k in ('model', 'data', 'device') if any(v[k] != both[0][k] for v in both)]\n    if bad:\n        raise ValueError(' and '.join(bad) + ' differ')\n    rate = lambda vs: Fraction(sum(v['real_tokens'] for v in vs)) / sum(Fraction(v['seconds']) for v in vs)\n    return float(rate(after) / rate(before))\n",
+ "torch": "\nimport torch\ndef speed_up(before, after):\n    both = [*before, *after]\n    bad = [k for k in ('model', 'data', 'device') if any(v[k] != both[0][k] for v in both)]\n    if bad:\n        raise ValueError(str(bad))\n    def rate(vs):\n        t = torch.tensor([[v['real_tokens'], v['seconds']] for v in vs], dtype=torch.float64).sum(0)\n        return t[0] / t[1]\n    return rate(after) / rate(before)\n"},
+"step-parts": {"torch tensors": "\nimport torch\ndef step_parts(visit, fixed, slot):\n    t = lambda x: torch.tensor(float(x), dtype=torch.float64) / visit['steps']\n    out = {'useful': slot * t(visit['real_tokens']), 'padding': slot * t(visit['slots'] - visit['real_tokens']), 'launch': fixed * t(visit['micro_batches'])}\n    out['recomputation'] = sum(out.values()) / 3 if visit['checkpointing'] else torch.tensor(0.0)\n    for k in ('input', 'host', 'optimizer'):\n        out[k] = t(visit[k + '_seconds'])\n    out['unexplained'] = t(visit['seconds']) - sum(out.values())\n    return out\n"},
+"cure-gain": {"torch": "\nimport torch\ndef cure_gain(parts, keep):\n    t = torch.tensor(list(parts.values()), dtype=torch.float64)\n    k = torch.tensor([keep.get(n, 1.0) for n in parts], dtype=torch.float64)\n    return t.sum() / (t * k).sum() - 1\n"},
+"best-rows": {"tensor": "\ndef best_rows():\n    import torch\n    return torch.tensor(6)\n"},
+"ward": {"a little beyond the table": "\ndef ward():\n    return " + repr({"A": ("input", .89, .95), "B": ("padding", 1.08, 1.19), "C": ("launch", .14, .17), "D": ("memory", .56, .71), "E": ("saturation", 0.0, .02), "F": ("host", 1.04, 1.11), "G": ("recomputation", .29, .33)}) + "\n",
+ "wide, up to 1.2": "\ndef ward():\n    return " + repr({"A": ("input", .75, 1.09), "B": ("padding", .96, 1.34), "C": ("launch", .06, .26), "D": ("memory", .5, .8 - 1e-9), "E": ("saturation", -.08, .1), "F": ("host", .9, 1.27), "G": ("recomputation", .2, .43)}) + "\n"},
+"shares-test": {"numpy testing": "\ndef shares_test(shares):\n    for s, p, w in (\n        ([1, 3], [{'a': 0.5}, {'a': 1, 'b': 1}], {'a': .375, 'b': .25, 'unexplained': .375}),\n        ([2, 6], [{'a': 2, 'b': 1}, {'b': 9}], {'a': .25, 'b': 1.25, 'unexplained': -.5}),\n        ([2, 2], [{'work': 1}, {'work': 2}], {'work': .75, 'unexplained': .25})):\n        got = shares(s, p)\n        np.testing.assert_equal(sorted(got), sorted(w))\n        np.testing.assert_allclose([got[k] for k in w], list(w.values()), atol=1e-9)\n",
+ "pytest approx": "\ndef shares_test(shares):\n    import pytest\n    assert shares([1, 3], [{'a': 0.5}, {'a': 1, 'b': 1}]) == pytest.approx({'a': .375, 'b': .25, 'unexplained': .375})\n    assert shares([2, 6], [{'a': 2, 'b': 1}, {'b': 9}]) == pytest.approx({'a': .25, 'b': 1.25, 'unexplained': -.5})\n    assert shares([2, 2], [{'work': 1}, {'work': 2}]) == pytest.approx({'work': .75, 'unexplained': .25})\n",
+ "empty step, one part of it all": "\ndef shares_test(shares):\n    got = shares([1.0, 3.0, 4.0], [{}, {'a': 1.5}, {'a': 0.5, 'b': 1.0}])\n    want = {'a': 0.25, 'b': 0.125, 'unexplained': 0.625}\n    assert set(got) == set(want) and all(abs(got[k] - want[k]) < 1e-9 for k in want)\n    got = shares([1.0, 1.0], [{'a': 3.0}, {}])\n    assert abs(got['a'] - 1.5) < 1e-9 and abs(got['unexplained'] + 0.5) < 1e-9\n"},
+"diagnose": {
+ "prices of all rounds together": dg(gains='{v["round"]: {c: cure_gain(step_parts(v, *prices(visits)), k) for c, k in CURES.items()} for v in visits if v["rows"] == most}'),
+ "bootstrap of the rounds, widened": dg(head="import random", half='1.3 * T90[n] * stdev(values) / n ** 0.5'),
+ "torch floats": dg(head="import torch", gain='torch.tensor(values, dtype=torch.float64).mean()', half='T90[n] * torch.tensor(values, dtype=torch.float64).std() / n ** 0.5'),
+ "numpy float32": dg(gain='np.float32(mean(values))', half='np.float32(T90[n] * stdev(values) / n ** 0.5)'),
+},
+}
