@@ -15,8 +15,9 @@ pytestmark = pytest.mark.browser
 WIDTHS = (320, 390, 820, 1440)
 THEMES = ("light", "dark")
 LESSONS = [f"lessons/{one.folder}" for one in catalogue.lessons(ROOT)]
+RUN = [page.stem for page in (ROOT / "book").glob("*.md") if "{code-cell}" in page.read_text()]
 MATRIX = [f"matrix/{one.folder}" for one in catalogue.lessons(ROOT)]
-PAGES = ["index", *LESSONS, "doctor", "claims", "words", "formulas", "api", "matrix", *MATRIX,
+PAGES = ["index", *LESSONS, "doctor", "review", "claims", "words", "formulas", "api", "matrix", *MATRIX,
          "execution", "instructors", "bibliography"]  # fmt: skip
 MOST = 2**20  # bytes that a first view may weigh, gzipped
 FIGURES = "div.cell_output img, article img[src*='_images/']"
@@ -220,7 +221,7 @@ def test_words_lead_to_their_meaning_and_the_page_of_runs_names_no_file(browser,
     assert "words.html#term-" in target
     page.goto((book / "execution.html").as_uri())
     rows = page.locator("article table tbody tr")
-    assert rows.count() == len(LESSONS) + 1
+    assert rows.count() == len(LESSONS) + len(RUN)
     said = page.locator("article").inner_text()
     assert (
         "CPU cores" in said and "torch" in said and ".md" not in said and "solutions/" not in said
