@@ -24,6 +24,12 @@ test-all: test lint slow book browser   ## what is slow as well: every lesson, t
 
 slow: slow-lessons slow-seeds slow-banks slow-rest
 
+ci-lessons:           # CI's first lane: the book shows what the banks were found to do
+	$(MAKE) -j1 slow-lessons book browser
+
+ci-code:              # CI's second lane
+	$(MAKE) -j1 lint test slow-seeds slow-rest slow-banks
+
 slow-lessons: .venv/dev  # every bank of wrong answers
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k "not test_no_seed"
 
@@ -101,4 +107,4 @@ gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, o
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,dev]'
 	@touch $@
 
-.PHONY: help lab test test-all slow slow-lessons slow-seeds slow-banks slow-rest deep browser lint lessons book dist bench gpu-test gpu-run gpu-records
+.PHONY: help lab test test-all slow slow-lessons slow-seeds slow-banks slow-rest ci-lessons ci-code deep browser lint lessons book dist bench gpu-test gpu-run gpu-records
