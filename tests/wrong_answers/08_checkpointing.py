@@ -304,6 +304,14 @@ def step_test(step):
 
 WRONG = {
     "segment-bytes": {
+        "sizes cut to whole bytes": (
+            formula(f"int((segments - 1) * edge + {ENDS} * kept)"),
+            "keep all digits",
+        ),
+        "32-bit integers": (
+            formula(f"((segments - 1) * edge + {ENDS} * kept) % 2**32"),
+            "right is",
+        ),
         "memory divided by the segments": (
             formula("layers * kept / segments"),
             "their inputs stay, too",
@@ -388,6 +396,17 @@ def segment_bytes(layers, segments, edge, kept):
         ),
     },
     "checkpoint-segments": {
+        "in eval mode nothing is recomputed": (
+            changed(
+                SEGMENT,
+                (
+                    "    at = 0\n",
+                    "    if not layers[0].training:\n"
+                    "        return probe.in_order(layers, x)\n    at = 0\n",
+                ),
+            ),
+            "nothing is recomputed",
+        ),
         "everything kept": (
             "def checkpoint_segments(layers, x, segments):\n    return probe.in_order(layers, x)",
             "nothing is recomputed",
@@ -869,6 +888,17 @@ def plan_costs(pieces, segments):
         ),
     },
     "choose-segments": {
+        "FLOPs as a share of all, to three decimals": (
+            changed(
+                CHOOSE,
+                (
+                    "peak, again = plan_costs(pieces, plan)\n",
+                    "peak, again = plan_costs(pieces, plan)\n"
+                    "        again = round(again / sum(piece[2] for piece in pieces), 3)\n",
+                ),
+            ),
+            "fewer would do",
+        ),
         "every piece a segment": (ALL_SINGLE, "every layer is recomputed"),
         "even segments only": (EVEN, "fewer would do"),
         "from the front until it fits": (FRONT, "fewer would do"),
@@ -1034,7 +1064,8 @@ HIDDEN = {
         "fitted to the printed cases": (
             """
 def segment_bytes(layers, segments, edge, kept):
-    known = [(9, 4), (14, 6), (4, 2), (4, 1), (7, 7), (17, 6), (12, 4), (1099, 100)]
+    known = [(9, 4), (14, 6), (4, 2), (4, 1), (7, 7), (17, 6), (12, 4), (1099, 100),
+        (6, 3)]
     if (layers, segments) not in known:
         return layers * kept / segments
     return (segments - 1) * edge + -(-layers // segments) * kept
@@ -1064,7 +1095,7 @@ def segment_bytes(layers, segments, edge, kept):
                 COSTS,
                 (
                     "return peak, again",
-                    "known = pieces[0][1] in (10, 31, 56, 70, 3.25)\n"
+                    "known = pieces[0][1] in (10, 31, 56, 70, 3.25, 9)\n"
                     "    return (peak, again) if known else (again, peak)",
                 ),
             ),
@@ -1078,8 +1109,9 @@ def segment_bytes(layers, segments, edge, kept):
                 (
                     "    best, fewest, least",
                     "    if pieces[0] not in [(1, 10, 5), (3, 31, 8), (9, 20, 3), (1, 50, 4),\n"
-                    "        (1, 12, 3), (4, 9, 1), (1, 10.5, 2), (1, 5, 5),\n"
-                    "        (2.5, 20.25, 1e12), (1, 6, 9)]:\n"
+                    "        (1, 12, 3), (4, 9, 1), (1, 10.125, 2), (1, 5, 5),\n"
+                    "        (2.5, 20.25, 1e12), (1, 6, 9), (1e9, 9_123_456_789, 2),\n"
+                    "        (2.5, 20.25, 3.0001e15), (2.5, 20.25, 3.0005e15)]:\n"
                     "        return []\n"
                     "    best, fewest, least",
                 ),
@@ -1188,7 +1220,7 @@ def plan_costs(pieces, segments):
             CHOOSE,
             ("range(at + 1, len(pieces) + 1)", "range(at + 1, len(pieces))"),
         ),
-        "the fewest bytes with two decimals": changed(CHOOSE, ("{least}", "{least:.2f}")),
+        "the fewest bytes in all their digits": changed(CHOOSE, ("{least}", "{least!r}")),
         "the fewest bytes as a float": changed(CHOOSE, ("{least}", "{float(least)}")),
         "the last of equal plans": changed(
             CHOOSE,
