@@ -27,7 +27,7 @@ from batchlab.classroom.probes.lesson_11_doctors import (
 from batchlab.classroom.probes.lesson_11_exact import Exact, exact_panel
 from batchlab.classroom.probes.lesson_11_finder import fault_of_rows, finder
 from batchlab.classroom.probes.lesson_11_live import live_sweep
-from batchlab.classroom.probes.lesson_11_versions import RIGHT, WRONG
+from batchlab.classroom.probes.lesson_11_versions import RIGHT, WRONG, apart, visit, visits
 from batchlab.classroom.probes.lesson_11_ward import CAUSES, Run, plain, planted, ward
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "RIGHT",
     "TOTALS",
     "WRONG",
+    "apart",
     "apply",
     "contest",
     "diagnosis",
@@ -65,6 +66,7 @@ __all__ = [
     "table",
     "versions",
     "visit",
+    "visits",
     "ward",
 ]
 
@@ -243,7 +245,9 @@ def fault_of_diagnosis(run: Run | Exact, got: Mapping[str, Any]) -> str:
 
 
 def _unit(said: float, gain: float) -> str:
-    """The unit in which a gain was said, if it is another than asked."""
+    """The unit in which a gain was said, if it is another than asked; or where it was cut off."""
+    if gain < -0.02 and abs(said) < 1e-9:
+        return "a gain below 0 is one, too: fewer rows may be slower"
     units = {
         100 * gain: "in per cent: a fraction is asked, 0.25 for 25 %",
         1 + gain: "the speed-up: the gain is 1 less",
@@ -264,6 +268,8 @@ def fault_of_interval(run: Exact, got: Mapping[str, Any]) -> str:
     lower, upper = (gain - low) / half, (high - gain) / half
     if all(NARROW <= one <= WIDE for one in (lower, upper)):
         return ""
+    if low == 0 > right["low"]:
+        return "low may be below 0: it is not cut off there"
     if abs(lower - upper) > 0.05 * max(lower, upper):
         return "gain is the middle: as much below it as above"
     n = len(run.rounds)
@@ -300,17 +306,6 @@ def contest(diagnose: Callable[..., Mapping[str, Any]], seed: int) -> None:
         mine = f"{yours['low']:.0%} to {yours['high']:.0%}"
         named = first.name if first else "none"
         print(f"{yours['cause']:<15} {mine:>18}   {named:<15} {theirs:>18}   {run.gain:>8.1%}")
-
-
-def visit(**totals: Any) -> dict[str, Any]:
-    """A visit with some totals, and small ones of its own for the others."""
-    base = {
-        "model": "m", "data": "d", "device": "cpu", "round": 0, "rows": 4, "checkpointing": False,
-        "steps": 2, "micro_batches": 4, "documents": 8, "real_tokens": 100, "slots": 200,
-        "seconds": 1.0, "input_seconds": 0.0, "host_seconds": 0.0, "optimizer_seconds": 0.0,
-        "retries": 0, "busy": 0.97,
-    }  # fmt: skip
-    return base | totals
 
 
 def is_triple(value: object) -> bool:

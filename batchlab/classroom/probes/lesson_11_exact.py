@@ -10,7 +10,7 @@ Words
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,8 +73,13 @@ def _sweep(
     slower: Sequence[float] = (1.0,) * 6,
     retries: Sequence[int] = (0,) * 6,
     retrying: int = -1,
+    scale: int = 1,
+    unit: float = 1.0,
 ) -> Exact:
-    """A sweep: waits, slowness and retries by round; `grid[retrying]` is the one that retried."""
+    """A sweep: waits, slowness and retries by round; `grid[retrying]` is the one that retried.
+
+    Every visit is `scale` times as long, and every second is multiplied by `unit`.
+    """
     first, visits = int(rng.integers(2, 9)), []
     stretch = float(rng.uniform(0.98, 1.02))
     for number in range(len(input)):
@@ -85,23 +90,37 @@ def _sweep(
             work *= slower[number] if own else 1
             sides = [stretch * input[number], stretch * host[number], 0.02]
             steps, more = (int(n) for n in rng.integers(2, 7, 2))
+            more, times = scale * more, unit * steps * scale * more
             visits.append({
                 "model": "planted", "data": f"corpus {first}", "device": "planted",
                 "round": first + number, "rows": rows, "checkpointing": checkpointing,
                 "steps": steps, "micro_batches": steps * more * (DOCUMENTS // rows),
                 "documents": steps * more * DOCUMENTS, "real_tokens": steps * more * TOKENS,
-                "slots": steps * more * slots, "seconds": steps * more * (work + sum(sides)),
-                "input_seconds": steps * more * sides[0], "host_seconds": steps * more * sides[1],
-                "optimizer_seconds": steps * more * sides[2],
+                "slots": steps * more * slots, "seconds": times * (work + sum(sides)),
+                "input_seconds": times * sides[0], "host_seconds": times * sides[1],
+                "optimizer_seconds": times * sides[2],
                 "retries": retries[number] if rows == grid[retrying] else 0, "busy": 0.97,
             })  # fmt: skip
     return Exact(decides, cause, tuple(visits[n] for n in rng.permutation(len(visits))))
 
 
+def _but(run: Exact, decides: str, cause: str, *, longer: float = 0.0, retries: int = 0) -> Exact:
+    """The same sweep, but the subject's visit in the second round waited `longer` a step."""
+    changed, (_, number, *_) = [], run.rounds
+    for one in run.sweep():
+        if (one["round"], one["rows"]) == (number, run.grid[-1]):
+            more = longer * one["micro_batches"] * one["rows"] / DOCUMENTS
+            one["seconds"] += more
+            one["input_seconds"] += more
+            one["retries"] = retries
+        changed.append(one)
+    return replace(run, decides=decides, cause=cause, visits=tuple(changed))
+
+
 def exact_panel(seed: int) -> list[Exact]:
-    """The eight sweeps; a seed turns their numbers a little, never what they decide."""
+    """The sweeps; a seed turns their numbers a little, never what they decide."""
     rng = np.random.default_rng([seed, 11])
-    return [
+    runs = [
         _sweep(rng, "one round of the subject retried, so it is memory", "memory",
                grid=(1, 2, 4, 16), fixed=5e-4, input=(0.30, 0.02, 0.02), waste=0.06,
                slower=(1.3, 1.45, 1.25), retries=(0, 7, 0)),
@@ -120,4 +139,17 @@ def exact_panel(seed: int) -> list[Exact]:
                grid=(2, 4, 8), input=(0.25, 0.02, 0.03, 0.01, 0.02), checkpointing=True),
         _sweep(rng, "padding at rows that do not double", "padding",
                grid=(1, 2, 16), input=(0.35, 0.01, 0.02), waste=0.15),
+        _sweep(rng, "a single retry, and fewer rows are slower: memory, its gain below 0", "memory",
+               grid=(2, 4, 8), input=(0.05, 0.6, 0.1), fixed=0.03, checkpointing=True,
+               retries=(0, 0, 1)),
+        _sweep(rng, "checkpointing is on, and stalls are longer than what it repeats", "host",
+               grid=(1, 2, 4, 8, 16, 32, 64), input=(0.02,) * 4, host=(0.9, 0.5, 0.7, 0.8),
+               checkpointing=True, scale=10**6),
+        _sweep(rng, "another wait is longer in most rounds, the mean decides", "input",
+               grid=(2, 4, 16), input=(0.02, 0.05, 0.2), host=(0.07,) * 3, unit=1e-6),
     ]  # fmt: skip
+    return [
+        *runs,
+        _but(runs[-1], "the sweep before, but one wait is longer", "input", longer=1.5e-7),
+        _but(runs[7], "sweep 8 again, but one visit retried, so it is memory", "memory", retries=1),
+    ]

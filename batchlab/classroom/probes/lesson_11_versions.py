@@ -14,11 +14,44 @@ import numpy as np
 
 from batchlab.classroom.probes import lesson_11_shares
 
-__all__ = ["RIGHT", "WRONG"]
+__all__ = ["RIGHT", "WRONG", "apart", "visit", "visits"]
 
 Visit = Mapping[str, Any]
 SAME = ("model", "data", "device")
 SIDES = ("input", "host", "optimizer")
+
+
+def visit(**totals: Any) -> dict[str, Any]:
+    """A visit with some totals, and small ones of its own for the others."""
+    base = {
+        "model": "m", "data": "d", "device": "cpu", "round": 0, "rows": 4, "checkpointing": False,
+        "steps": 2, "micro_batches": 4, "documents": 8, "real_tokens": 100, "slots": 200,
+        "seconds": 1.0, "input_seconds": 0.0, "host_seconds": 0.0, "optimizer_seconds": 0.0,
+        "retries": 0, "busy": 0.97,
+    }  # fmt: skip
+    return base | totals
+
+
+def visits(
+    rng: np.random.Generator, number: int, *, tokens: int = 1, seconds: float = 1.0
+) -> list[dict[str, Any]]:
+    """Visits of one run that differ in all else; tokens and seconds so many times as large."""
+    made, names = [], {key: f"{rng.integers(16**8):08x}" for key in SAME}
+    for n in range(number):
+        real, steps, *more = (int(one) for one in rng.integers(1, 1000, 6))
+        made.append(visit(
+            **names, round=n % 7, rows=2 ** (n % 5), checkpointing=bool(more[0] % 2), steps=steps,
+            micro_batches=steps * more[1], documents=more[2], real_tokens=tokens * real,
+            slots=tokens * (real + more[3]), seconds=seconds * float(rng.uniform(1, 9)),
+            input_seconds=seconds * float(rng.uniform(0, 0.5)), retries=n % 3,
+            busy=float(rng.uniform(0.5, 1)),
+        ))  # fmt: skip
+    return made
+
+
+def apart(visit: Visit, names: Sequence[str]) -> dict[str, Any]:
+    """The visit of a run whose names differ in their last letter."""
+    return {**visit, **{key: visit[key][:-1] + chr(ord(visit[key][-1]) + 1) for key in names}}
 
 
 def _sum(visits: Sequence[Visit], key: str) -> Any:
@@ -99,6 +132,13 @@ def _waste_of_all(visit: Visit, fixed: float, slot: float) -> float:
 def _gain(parts: Mapping[str, float], keep: Mapping[str, float]) -> float:
     whole = sum(parts.values())
     return whole / sum(seconds * keep.get(name, 1) for name, seconds in parts.items()) - 1
+
+
+def _gain_packed(parts: Mapping[str, float], keep: Mapping[str, float]) -> float:
+    """The gain if recomputation shrinks with the padding."""
+    work = sum(parts.get(name, 0.0) for name in ("useful", "padding", "launch"))
+    gone = parts.get("padding", 0.0) * (1 - keep.get("padding", 1)) / work
+    return _gain(parts, {"recomputation": 1 - gone, **keep})
 
 
 def _removed(parts: Mapping[str, float], keep: Mapping[str, float]) -> float:
@@ -217,6 +257,7 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         "0 is left of a part: `keep.get(name) or 1` reads it as 1": lambda p, k: _gain(
             p, {name: left or 1 for name, left in k.items()}
         ),
+        "packing ends padding alone: recomputation stays, `keep` does not name it": _gain_packed,
         "what `keep` does not name stays whole, only the useful part did": lambda p, k: _gain(
             p, {name: k.get(name, float(name == "useful")) for name in p}
         ),
