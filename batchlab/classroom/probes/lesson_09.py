@@ -80,8 +80,6 @@ def _measured_once(rows: Sequence[float], seconds: Sequence[float]) -> Any:
 # Mistakes that only some inputs tell from a right answer.
 RARER: dict[str, dict[str, Callable[..., Any]]] = {
     "times-faster": {
-        "a negative tau clipped: clip nothing": lambda t, u, r, k: (
-            k * (t + max(u, 0) * r) / (t + max(u, 0) * r * k)),
         "the sign was dropped: clip nothing, turn nothing round": lambda t, u, r, k: (
             abs(k * (t + u * r) / (t + u * r * k))),
     },
@@ -89,6 +87,10 @@ RARER: dict[str, dict[str, Callable[..., Any]]] = {
         "equal measurements counted once: every measurement counts": _measured_once,
         "tau clipped: noise may make it negative": lambda r, s: (
             [one if n != 1 else max(0.0, one) for n, one in enumerate(RIGHT["fit-step"][0](r, s))]),
+        "the error of t0 cut at t0: clip nothing": lambda r, s: (
+            [min(e, abs(t)) if n == 2 else e
+             for t, *_ in [RIGHT["fit-step"][0](r, s)]
+             for n, e in enumerate(RIGHT["fit-step"][0](r, s))]),
         "what lies far from the line was left out: every measurement counts": _near_line,
     },
     "useful-rate": {
