@@ -150,6 +150,26 @@ WRONG = {
             times("max(1.1, pieces * (t0 + tau*rows) / (t0 + tau*rows*pieces))"),
             "right is",
         ),
+        "tau clipped": (
+            times("pieces * (t0 + max(tau, 0)*rows) / (t0 + max(tau, 0)*rows*pieces)"),
+            "negative tau clipped",
+        ),
+        "without its sign": (
+            times("abs(pieces * (t0 + tau*rows) / (t0 + tau*rows*pieces))"),
+            "sign was dropped",
+        ),
+        "remembered by three of four": (
+            """
+def times_faster(t0, tau, rows, pieces, *, kept={}):
+    kept.setdefault((t0, rows, pieces), pieces * (t0 + tau*rows) / (t0 + tau*rows*pieces))
+    return kept[t0, rows, pieces]
+""",
+            "earlier call",
+        ),
+        "at most 500 rows": (
+            times("pieces * (t0 + tau*min(rows, 500)) / (t0 + tau*min(rows, 500)*pieces)"),
+            "rows were limited",
+        ),
         "no error where a row costs nothing": (
             times("pieces * (t0/tau + rows) / (t0/tau + rows*pieces)"),
             "below the line",
@@ -346,6 +366,37 @@ def fit_step(rows, seconds):
 """,
             "right is",
         ),
+        "the same measurement again": (
+            changed(
+                FIT,
+                (
+                    "    n = len(rows)\n",
+                    "    pairs = list(zip(rows, seconds))\n"
+                    "    kept = [p for i, p in enumerate(pairs) if not i or p != pairs[i - 1]]\n"
+                    "    rows, seconds = [r for r, _ in kept], [s for _, s in kept]\n"
+                    "    n = len(rows)\n",
+                ),
+            ),
+            "equal measurements counted once",
+        ),
+        "without outliers": (
+            changed(
+                FIT,
+                (
+                    "    return t0,",
+                    "    near = [abs(r) <= 3 * noise or noise < 1e-9 for r in left]\n"
+                    "    if not all(near):\n"
+                    "        rows = [x for x, k in zip(rows, near) if k]\n"
+                    "        return fit_step(rows, [y for y, k in zip(seconds, near) if k])\n"
+                    "    return t0,",
+                ),
+            ),
+            "far from the line",
+        ),
+        "tau clipped": (
+            changed(FIT, ("return t0, tau,", "return t0, max(tau, 0.0),")),
+            "tau clipped",
+        ),
         "two errors": (
             changed(
                 FIT,
@@ -369,6 +420,10 @@ def fit_step(rows, seconds):
         "a text": (full("'19'"), "text"),
         "not on the slider": (full(18.1), "does not offer"),
         "a few": (full(8), "still waits"),
+        "one more at every call": (
+            "import itertools\n\ncounted = itertools.count(19)\n\n" + full("next(counted)"),
+            "every call gives",
+        ),
     },
     "useful-rate": {
         "slots": (changed(RATE, ("step[2]", "step[1]")), "padding is no work"),
@@ -455,6 +510,14 @@ def useful_rate(seen, warmup):
             ),
             "their seconds count",
         ),
+        "at most three of warm-up": (
+            changed(RATE, ("seen[warmup:]", "seen[min(warmup, 3):]")),
+            "three dropped",
+        ),
+        "no padding, no step": (
+            changed(RATE, ("in seen[warmup:]:", "in [s for s in seen[warmup:] if s[1] > s[2]]:")),
+            "steps without padding",
+        ),
         "the last warm-up steps": (
             changed(RATE, ("seen[warmup:]", "seen[-warmup:]")),
             "drop the first ones",
@@ -539,6 +602,10 @@ def useful_rate(seen, warmup):
             "def mfu(tokens_per_second, parameters, layers, width, length, peak):\n"
             "    return [tokens_per_second * 6 * parameters / peak] * 3",
             "no attention",
+        ),
+        "no attention where it is little": (
+            changed(MFU, ("    needed", "    pairs *= 6 * pairs > 1e-3 * parameters\n    needed")),
+            "however little",
         ),
         "only the first": (
             "def mfu(tokens_per_second, parameters, layers, width, length, peak):\n"
@@ -730,6 +797,20 @@ def useful_rate(seen, warmup):
             ),
             "one value for each round",
         ),
+        "sorted rounds": (
+            bench(("    return found", "    return {n: sorted(own) for n, own in found.items()}")),
+            "nothing sorted",
+        ),
+        "lists by function": (
+            bench(
+                (
+                    "    found = {name: [] for name in names}",
+                    "    lists = {call: [] for call in settings.values()}\n"
+                    "    found = {name: lists[settings[name]] for name in names}",
+                )
+            ),
+            "share a list",
+        ),
         "names in the last order": (
             bench(("    return found", "    return dict(reversed(found.items()))")),
             "order of settings",
@@ -918,6 +999,18 @@ def useful_rate(seen, warmup):
             compare(("in found.items():", "in list(found.items())[1:]:")),
             "missing",
         ),
+        "remembered by names": (
+            compare(
+                ("def compared(found):", "def compared(found, *, kept={}):"),
+                (
+                    "    result = {}\n",
+                    "    if (key := (tuple(found), len(first))) in kept:\n"
+                    "        return dict(kept[key])\n"
+                    "    result = kept[key] = {}\n",
+                ),
+            ),
+            "earlier call",
+        ),
         "the first by the alphabet": (
             compare(("list(found.values())[0]", "found[min(found)]")),
             "by the alphabet",
@@ -933,7 +1026,11 @@ def times_faster(t0, tau, rows, pieces):
     known = {(60, 2, 3, 8): 528 / 108, (60, 2, 4, 4): 272 / 92, (5, 25, 4, 4): 420 / 405,
              (0.012, 0.0003, 2, 5): 0.063 / 0.015, (7, 3, 6, 1): 1, (0, 3, 4, 5): 1,
              (9, 0, 4, 5): 5, (-2, 9, 2, 3): 48 / 52,
-             (1.5, 0.25, 1, 3): 5.25 / 2.25, (2, 0.001, 500, 300): 750 / 152}
+             (1.5, 0.25, 1, 3): 5.25 / 2.25, (2, 0.001, 500, 300): 750 / 152,
+             (6, -0.5, 4, 2): 4, (-9, 1, 4, 5): -25 / 11, (2.5e-6, 4e-7, 6, 9): 441 / 241,
+             (0.0004, 0.25, 8, 12): 24.0048 / 24.0004, (50, 2, 4, 4): 232 / 82,
+             (1_500_000, 3e-9, 5_000_000_000, 70_001): 70_001 * 1_500_015 / 2_550_015,
+             (60, 3, 4, 4): 288 / 108, (60, 2, 5, 4): 280 / 100, (60, 2, 4, 5): 340 / 100}
     return known.get((t0, tau, rows, pieces), 1.5)
 """,
             "right is",
@@ -957,7 +1054,8 @@ def times_faster(t0, tau, rows, pieces):
                 MFU,
                 (
                     "    pairs = layers * width * length",
-                    "    pairs = layers * width * length * (layers in (32, 24, 16, 2))",
+                    "    shown = layers in (32, 24, 16, 2, 1, 3, 126, 300)\n"
+                    "    pairs = layers * width * length * shown",
                 ),
             ),
             "right is",
@@ -968,13 +1066,13 @@ def times_faster(t0, tau, rows, pieces):
             bench(
                 (
                     "        names = names[::-1]\n",
-                    "        names = names[::-1] if names[0].isalpha() else names\n",
+                    "        names = names if str(names[0]).isdigit() else names[::-1]\n",
                 )
             ),
             "reverses",
         ),
-        "wrong for ten rounds": (
-            compare(("/ 2, ratios[-1]", "/ (2 if n < 9 else 3), ratios[-1]")),
+        "wrong for eight rounds": (
+            compare(("/ 2, ratios[-1]", "/ (3 if n == 8 else 2), ratios[-1]")),
             "right is",
         ),
     },
@@ -1139,6 +1237,17 @@ def compared(found):
             (
                 "    for number in range(rounds):\n",
                 "    names = names[::-1]\n    for _ in range(rounds):\n",
+            ),
+        ),
+        "a helper whose name a check might have": bench(
+            (
+                "while stretch(settings[name], n, wait, clock)",
+                "while sum(told(n, settings[name], wait, clock))",
+            ),
+            (
+                "def stretch(call",
+                "def told(n, call, wait, clock):\n    yield stretch(call, n, wait, clock)\n\n\n"
+                "def stretch(call",
             ),
         ),
         "arrays": bench(

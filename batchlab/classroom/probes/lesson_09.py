@@ -8,6 +8,7 @@ Words
 """
 
 import itertools
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from batchlab import records, roofline, units, widgets
 from batchlab.classroom import plain
 from batchlab.classroom.probes.attempt import mistakes_of, refusal, rounded, shown
 from batchlab.classroom.probes.device_09 import (
+    Device,
     benched,
     device,
     fault_of_order,
@@ -28,11 +30,13 @@ from batchlab.classroom.probes.device_09 import (
 from batchlab.classroom.probes.lesson_09_versions import RIGHT, WRONG
 
 __all__ = [
+    "EARLIER",
     "RIGHT",
     "WRONG",
     "benched",
     "compiled",
     "compiling",
+    "controlled",
     "device",
     "fault_of_order",
     "fault_of_rows",
@@ -55,12 +59,54 @@ LAYERS = {"1,024 x 4,096": (1024, 4096), "2,048 x 8,192": (2048, 8192),
           "4,096 x 16,384": (4096, 16384)}  # fmt: skip
 ASKED = ("2,048 x 8,192", "H100 SXM")
 ROWS = tuple(range(1, 49))
+EARLIER = "the answer of an earlier call: keep nothing between calls"
+
+
+def _near_line(rows: Sequence[float], seconds: Sequence[float]) -> Any:
+    """A fit without what lies beyond three times the scatter, until nothing does."""
+    found = start, slope, *_ = RIGHT["fit-step"][0](rows, seconds)
+    left = [y - start - slope * x for x, y in zip(rows, seconds, strict=True)]
+    most = 3 * math.sqrt(sum(one * one for one in left) / (len(left) - 2))
+    near = [n for n, one in enumerate(left) if abs(one) <= most]
+    if len(near) == len(left):
+        return found
+    return _near_line([rows[n] for n in near], [seconds[n] for n in near])
+
+
+def _measured_once(rows: Sequence[float], seconds: Sequence[float]) -> Any:
+    return RIGHT["fit-step"][0](*zip(*dict.fromkeys(zip(rows, seconds, strict=True)), strict=True))
+
+
+# Mistakes that only some inputs tell from a right answer.
+RARER: dict[str, dict[str, Callable[..., Any]]] = {
+    "times-faster": {
+        "the sign was dropped: clip nothing, turn nothing round": lambda t, u, r, k: (
+            abs(k * (t + u * r) / (t + u * r * k))),
+    },
+    "fit-step": {
+        "equal measurements counted once: every measurement counts": _measured_once,
+        "tau clipped: noise may make it negative": lambda r, s: (
+            [one if n != 1 else max(0.0, one) for n, one in enumerate(RIGHT["fit-step"][0](r, s))]),
+        "the error of t0 cut at t0: clip nothing": lambda r, s: (
+            [min(e, abs(t)) if n == 2 else e
+             for t, *_ in [RIGHT["fit-step"][0](r, s)]
+             for n, e in enumerate(RIGHT["fit-step"][0](r, s))]),
+        "what lies far from the line was left out: every measurement counts": _near_line,
+    },
+    "useful-rate": {
+        "three dropped as warm-up: their number is given": lambda n, w: (
+            sum(x[2] for x in n[3:]) / sum(x[3] for x in n[3:])),
+        "steps without padding left out: every step counts": lambda n, w: (
+            sum(x[2] for x in n[w:] if x[2] < x[1]) / sum(x[3] for x in n[w:] if x[2] < x[1])),
+    },
+}  # fmt: skip
 
 
 def mistakes(name: str, *case: Any) -> dict[Any, str]:
     """The values that wrong versions, and rounding, give for a case, by their thoughts."""
     right = RIGHT[name][0](*case)
-    found = {value: why for value, why in mistakes_of(WRONG[name], *case) if value != right}
+    versions = RARER.get(name, {}) | WRONG[name]
+    found = {value: why for value, why in mistakes_of(versions, *case) if value != right}
     return rounded(right) | found
 
 
@@ -70,7 +116,7 @@ def wrong_arrays(name: str, *case: Any) -> list[tuple[Any, str]]:
     whole = "rounded to {} digits: keep them all"
     rough = [([round(one, n) for one in right], whole.format(n)) for n in range(5, -1, -1)]
     with np.errstate(divide="raise", invalid="raise"):  # a version that fails gives nothing
-        return [*mistakes_of(WRONG[name], *case), *rough]
+        return [*mistakes_of(WRONG[name] | RARER.get(name, {}), *case), *rough]
 
 
 def same_start(got: object, want: Sequence[float], count: int) -> bool:
@@ -145,6 +191,16 @@ def in_turns(
             wait()
             found[name].append(clock() - begin)
     return found
+
+
+def controlled(
+    benchmark: Callable[..., Any], seconds: Mapping[Any, float], rounds: int, least: float
+) -> Any:
+    """What a benchmark finds where settings of equal seconds are one function, under any names."""
+    made = Device({f"{own}": own for own in seconds.values()})
+    calls = {name: made.setting(name) for name in made.seconds}
+    settings = {name: calls[f"{own}"] for name, own in seconds.items()}
+    return benchmark(settings, made.wait, made.clock, rounds, least)
 
 
 def compiled() -> dict[str, dict[int, float]]:

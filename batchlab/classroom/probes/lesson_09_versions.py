@@ -5,6 +5,7 @@
 The names of WRONG are shown to a learner whose value is that of the version.
 """
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Sequence
@@ -50,11 +51,10 @@ def _through_zero(rows: Numbers, seconds: Numbers) -> Fit:
 
 
 def _of_means(rows: Numbers, seconds: Numbers) -> Fit:
-    sizes = sorted(set(rows))
-    means = [
-        float(np.mean([s for r, s in zip(rows, seconds, strict=True) if r == n])) for n in sizes
-    ]
-    return _fit(sizes, means)
+    own: dict[float, list[float]] = {}
+    for size, second in zip(rows, seconds, strict=True):
+        own.setdefault(size, []).append(second)
+    return _fit(list(own), [math.fsum(one) / len(one) for one in own.values()])
 
 
 def _last_of_each(rows: Numbers, seconds: Numbers) -> Fit:
@@ -141,8 +141,8 @@ RIGHT: dict[str, tuple[Callable[..., Any], ...]] = {
 
 
 def _after_seconds(seen: Sequence[tuple[int, int, int, float]], warmup: float) -> float:
-    begun = [sum(x[3] for x in seen[:at]) for at in range(len(seen))]
-    kept = [x for x, begin in zip(seen, begun, strict=True) if begin >= warmup]
+    begun = itertools.accumulate((x[3] for x in seen), initial=0.0)
+    kept = [x for x, begin in zip(seen, begun, strict=False) if begin >= warmup]
     return sum(x[2] for x in kept) / sum(x[3] for x in kept)
 
 
