@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from batchlab.classroom.probes.lesson_14_versions import WRONG, gap, tuned, verdict
+from batchlab.classroom.probes.lesson_14_versions import T90, WRONG, gap, tuned, verdict
 
 __all__ = ["ARMS", "FIELDS", "MISTAKES", "arms", "judge", "plan"]
 
@@ -125,6 +125,33 @@ def _pooled(results: Sequence[Result], margin: float) -> Any:
     return judge(listed, margin, choose=lambda runs: dict(best))
 
 
+def _in_parts(results: Sequence[Result], margin: float) -> Any:
+    """The margin is taken as a part of the loss of the small batch."""
+    found = judge(results, margin)
+    for arm, runs in arms(results).items():
+        one = found[arm]
+        batch, rate = min(one["rates"].items())
+        own = [r["test"] for r in runs if (r["batch"], r["rate"]) == (batch, rate)]
+        part = sum(own) / len(own) * margin
+        one["verdict"] = judge(results, part)[arm]["verdict"]
+    return found
+
+
+def _narrower(value: float) -> Callable[..., Any]:
+    """The verdict by an interval with this value for T90, beside the right numbers."""
+
+    def version(results: Sequence[Result], margin: float) -> Any:
+        factor = value / T90[len({one["seed"] for one in results})]
+
+        def say(low: float, high: float, margin: float) -> str:
+            middle, half = (low + high) / 2, (high - low) / 2 * factor
+            return verdict(middle - half, middle + half, margin)
+
+        return judge(results, margin, say=say)
+
+    return version
+
+
 MISTAKES: dict[str, Callable[..., Any]] = {
     **{thought: _with(choose=version) for thought, version in WRONG["tuned"].items()},
     "the rates of equal examples were used for equal steps: tune each arm": _with(whole=True),
@@ -140,6 +167,9 @@ MISTAKES: dict[str, Callable[..., Any]] = {
     "only the small batch was looked at for an edge": _with(edges=_edges_but(_smallest_only)),
     "a rate that diverged was tried, too: the one below it is no edge": _with(
         edges=_edges_of_finite),
+    "the margin is in nats, as it is given: it is no part of the loss": _in_parts,
+    "the verdict is by 1.64, not by low and high: few seeds need T90": _narrower(1.645),
+    "the verdict is by 1.96, not by low and high: few seeds need T90": _narrower(1.96),
     **{thought: _with(say=version) for thought, version in WRONG["verdict"].items()},
     "the arms are exchanged: with equal steps the large batch sees more examples": _with(swap=True),
     "loss of the training set, or of tuning, instead of the test loss": lambda results, margin:
