@@ -13,15 +13,6 @@ import numpy as np
 
 from batchlab.classroom import plain as data_of
 from batchlab.classroom.probes.attempt import mistakes_of, refusal, rounded, shown, working
-from batchlab.classroom.probes.lesson_14_also import also
-from batchlab.classroom.probes.lesson_14_cases import (
-    EARLIER,
-    losses_of,
-    many_runs,
-    network,
-    runs_of,
-    told,
-)
 from batchlab.classroom.probes.lesson_14_finder import fault_of_alpha, finder
 from batchlab.classroom.probes.lesson_14_hessian import (
     flat,
@@ -30,10 +21,28 @@ from batchlab.classroom.probes.lesson_14_hessian import (
     test_loss,
     trace,
 )
-from batchlab.classroom.probes.lesson_14_judges import ARMS, FIELDS, MISTAKES, judge, plan
+from batchlab.classroom.probes.lesson_14_judges import (
+    ARMS,
+    FIELDS,
+    MISTAKES,
+    judge,
+    other_mistakes,
+    plan,
+)
 from batchlab.classroom.probes.lesson_14_scenes import Scene, World, losses, panel, scenes, table
 from batchlab.classroom.probes.lesson_14_versions import RIGHT, T90, VERDICTS, WRONG
-from batchlab.classroom.probes.lesson_14_world import TASKS, output, trained, tried
+from batchlab.classroom.probes.lesson_14_world import (
+    EARLIER,
+    TASKS,
+    losses_of,
+    many_runs,
+    network,
+    output,
+    runs_of,
+    told,
+    trained,
+    tried,
+)
 
 __all__ = [
     "ARMS",
@@ -102,13 +111,13 @@ def laboratory(task: str) -> list[dict[str, Any]]:
 
 def versions(name: str) -> dict[str, Any]:
     """Right and wrong versions of a function, as `check.finds_bugs` takes them."""
-    return {"right": RIGHT[name], "wrong": WRONG[name] | also(name)}
+    return {"right": RIGHT[name], "wrong": WRONG[name] | other_mistakes(name)}
 
 
 def mistakes(name: str, *case: Any) -> list[tuple[Any, str]]:
     """What each wrong version makes of a case, where it differs from the right one."""
     right = RIGHT[name][0](*case)
-    known = also(name) | WRONG[name]
+    known = other_mistakes(name) | WRONG[name]
     return [(wrong, why) for wrong, why in mistakes_of(known, *case) if not _same(wrong, right)]
 
 

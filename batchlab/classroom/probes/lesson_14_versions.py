@@ -4,20 +4,22 @@ a case  ->  what a known mistake makes of it
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from batchlab.classroom.probes.lesson_14_verdicts import (
+    RARE,
     VERDICTS,
     but,
+    margin_kept,
     verdict,
     verdict_by_steps,
 )
 
 __all__ = [
-    "RIGHT", "T90", "VERDICTS", "WRONG", "chosen", "gap", "sharpness", "tuned", "updates",
+    "RIGHT", "T90", "VERDICTS", "WRONG", "also", "chosen", "gap", "sharpness", "tuned", "updates",
     "verdict",
 ]  # fmt: skip
 
@@ -171,6 +173,35 @@ def sharpness(product: Callable[[np.ndarray], np.ndarray], start: np.ndarray, st
     return float(v @ product(v))
 
 
+def _values(product: Callable[..., Any], start: Any, steps: int) -> Iterator[float]:
+    """v . Hv after 0, 1, ... steps of power iteration."""
+    v = np.asarray(start, dtype=float) / np.linalg.norm(start)
+    for _ in range(steps + 1):
+        moved = product(v)
+        yield float(v @ moved)
+        if not moved.any():
+            return
+        v = moved / np.linalg.norm(moved)
+
+
+def _stopped(product: Callable[..., Any], start: Any, steps: int) -> float:
+    """Power iteration that ends as soon as the value stands still."""
+    value = math.inf
+    for now in _values(product, start, steps):
+        if abs(now - value) <= 1e-9 * abs(now):
+            return now
+        value = now
+    return value
+
+
+def _largest_seen(product: Callable[..., Any], start: Any, steps: int) -> float:
+    return max(_values(product, start, steps), key=abs)
+
+
+def _with_t90_of(count: int) -> Callable[..., tuple[float, float, float]]:
+    return lambda small, large: gap(small, large, dict.fromkeys(T90, T90[count]))
+
+
 RIGHT: dict[str, tuple[Callable[..., Any], ...]] = {
     "updates": (updates,),
     "gap": (gap,),
@@ -266,3 +297,23 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         if low + high > 0 else "large better",
     },
 }  # fmt: skip
+# mistakes of which no planted experiment tells: the cases of the page do
+ALSO: dict[str, dict[str, Callable[..., Any]]] = {
+    "gap": {
+        f"T90 of {count} seeds: it goes by the number of seeds": _with_t90_of(count)
+        for count in T90
+    },
+    "sharpness": {
+        "it ended when the value stood still: do all the steps": _stopped,
+        "the largest value on the way: the last one is asked": _largest_seen,
+    },
+    "verdict": {**RARE},
+}  # fmt: skip
+
+
+def also(name: str) -> dict[str, Callable[..., Any]]:
+    """`ALSO` of a function; those with a memory of their own are made afresh."""
+    found = dict(ALSO.get(name, {}))
+    if name == "verdict":
+        found["the margin of the first call is kept for all calls"] = margin_kept()
+    return found
