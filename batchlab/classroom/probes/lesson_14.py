@@ -21,13 +21,32 @@ from batchlab.classroom.probes.lesson_14_hessian import (
     test_loss,
     trace,
 )
-from batchlab.classroom.probes.lesson_14_judges import ARMS, FIELDS, MISTAKES, judge, plan
+from batchlab.classroom.probes.lesson_14_judges import (
+    ARMS,
+    FIELDS,
+    MISTAKES,
+    judge,
+    other_mistakes,
+    plan,
+)
 from batchlab.classroom.probes.lesson_14_scenes import Scene, World, losses, panel, scenes, table
-from batchlab.classroom.probes.lesson_14_versions import RIGHT, T90, VERDICTS, WRONG, also
-from batchlab.classroom.probes.lesson_14_world import TASKS, output, trained, tried
+from batchlab.classroom.probes.lesson_14_versions import RIGHT, T90, VERDICTS, WRONG
+from batchlab.classroom.probes.lesson_14_world import (
+    EARLIER,
+    TASKS,
+    losses_of,
+    many_runs,
+    network,
+    output,
+    runs_of,
+    told,
+    trained,
+    tried,
+)
 
 __all__ = [
     "ARMS",
+    "EARLIER",
     "FIELDS",
     "LABORATORY",
     "MISTAKES",
@@ -49,6 +68,8 @@ __all__ = [
     "judge",
     "laboratory",
     "losses",
+    "losses_of",
+    "many_runs",
     "mistakes",
     "mistakes_of_key",
     "network",
@@ -64,6 +85,7 @@ __all__ = [
     "shown",
     "table",
     "test_loss",
+    "told",
     "trace",
     "trained",
     "tried",
@@ -89,13 +111,13 @@ def laboratory(task: str) -> list[dict[str, Any]]:
 
 def versions(name: str) -> dict[str, Any]:
     """Right and wrong versions of a function, as `check.finds_bugs` takes them."""
-    return {"right": RIGHT[name], "wrong": WRONG[name] | also(name)}
+    return {"right": RIGHT[name], "wrong": WRONG[name] | other_mistakes(name)}
 
 
 def mistakes(name: str, *case: Any) -> list[tuple[Any, str]]:
     """What each wrong version makes of a case, where it differs from the right one."""
     right = RIGHT[name][0](*case)
-    known = also(name) | WRONG[name]
+    known = other_mistakes(name) | WRONG[name]
     return [(wrong, why) for wrong, why in mistakes_of(known, *case) if not _same(wrong, right)]
 
 
@@ -116,38 +138,32 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b) or math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-9)
 
 
-def runs_of(table: Mapping[int, Mapping[float, Sequence[tuple[float, float]]]]) -> list[Any]:
-    """Runs from {batch: {rate: (validation, test) of each seed}}, rates of a batch interleaved."""
-    found = [
-        {"batch": batch, "rate": rate, "seed": seed, "validation": own[0], "test": own[1],
-         "train": own[0] - 0.3 * rate}
-        for batch, by_rate in table.items()
-        for rate, losses in by_rate.items()
-        for seed, own in enumerate(losses)
-    ]  # fmt: skip
-    return found[::2] + found[1::2]
-
-
-def network(rng: np.random.Generator, inputs: int, hidden: int, classes: int) -> dict[str, Any]:
-    """Weights of some network with two layers, no bias of which is zero."""
-    shapes = {"W1": (inputs, hidden), "b1": (hidden,), "W2": (hidden, classes), "b2": (classes,)}
-    return {name: rng.normal(size=shape) for name, shape in shapes.items()}
-
-
 def fault_of_rescaling(
-    weights: Mapping[str, Any], alpha: float, got: Mapping[str, Any]
+    weights: Mapping[str, Any],
+    alpha: float,
+    got: Mapping[str, Any],
+    before: tuple[Mapping[str, Any], float] | None = None,
 ) -> tuple[str, str]:
-    """Which entry of a rescaled network is wrong, and the thought behind it; empty if none is."""
-    right = rescaled(weights, alpha)
+    """Which entry of a rescaled network is wrong, and the thought behind it; empty if none is.
+
+    `before` are weights and alpha of an earlier call.
+    """
+    right, kept = rescaled(weights, alpha), rescaled(*before) if before else {}
     for name, want in right.items():
         try:
             value = data_of.array(got[name])
         except data_of.NotPlain as problem:
             return name, problem.thought or "an array is needed"
+        if _near(value, want):
+            continue
+        if name in kept and _near(value, kept[name]):
+            return name, EARLIER
+        for other in weights:
+            old = weights[other]
+            if other != name and value.shape == old.shape and _multiple(value, old):
+                return name, f"it was made of {other}: look up each weight by its name"
         if value.shape != want.shape:
             return name, f"shape {value.shape}, and {want.shape} is needed"
-        if np.allclose(value, want, rtol=1e-5, atol=0):
-            continue
         for factor, thought in {
             1.0: "left as it is: then the function changes",
             alpha: "times alpha",
@@ -155,10 +171,19 @@ def fault_of_rescaling(
             alpha**2: "times alpha twice",
             alpha**0.5: "times the root of alpha",
         }.items():
-            if np.allclose(value, weights[name] * factor, rtol=1e-5, atol=0):
+            if _near(value, weights[name] * factor):
                 return name, f"it is the old one, {thought}" if factor != 1.0 else thought
         return name, "neither the old one nor a multiple of it that keeps the function"
     return "", ""
+
+
+def _near(value: np.ndarray, want: np.ndarray) -> bool:
+    return value.shape == want.shape and bool(np.allclose(value, want, rtol=1e-5, atol=0))
+
+
+def _multiple(value: np.ndarray, old: np.ndarray) -> bool:
+    """Whether an array of two values or more is another one times some factor."""
+    return value.size > 1 and _near(value, old * (value.flat[0] / old.flat[0]))
 
 
 def hessian_of(*values: float | Sequence[float]) -> Callable[[np.ndarray], np.ndarray]:
@@ -209,16 +234,22 @@ def fault_of_plan(got: object, want: Sequence[Mapping[str, Any]]) -> str:
     if shapes[1] - shapes[0]:
         batch, steps = min(shapes[1] - shapes[0])
         if batch == min(b for b, _ in shapes[1]):
-            return f"batch {batch:g} with {steps:g} steps is missing: both arms need it"
+            return f"batch {batch:.10g} with {steps:.10g} steps is missing: both arms need it"
         arm = "equal steps" if steps == max(s for _, s in shapes[1]) else "equal examples"
-        return f"the runs of batch {batch:g} with {arm} are missing"
+        return f"the runs of batch {batch:.10g} with {arm} are missing"
     if shapes[0] - shapes[1]:
         batch, steps = min(shapes[0] - shapes[1])
-        return f"nobody needs batch {batch:g} with {steps:g} steps: which arm would compare it?"
+        return (
+            f"nobody needs batch {batch:.10g} with {steps:.10g} steps: which arm would compare it?"
+        )
     if set(have) == set(need):
         run = next(run for run in have if have[run] > 1)
-        return (f"batch {run[0]:g}, rate {run[1]:g}, seed {run[2]:g}, {run[3]:g} steps stands "
+        return (f"batch {run[0]:g}, rate {run[1]:g}, seed {run[2]:g}, {run[3]:.10g} steps stands "
                 f"there {have[run]} times: each run is paid once")  # fmt: skip
+    given = [{run[place] for run in need} for place in (1, 2)]
+    for place, what in ((1, "rate"), (2, "seed")):
+        if strange := {run[place] for run in have} - given[place - 1]:
+            return f"nobody gave the {what} {min(strange):.10g}: take each {what} as it is"
     if set(need) - set(have):
         return "each rate meets each seed: some pairs are missing"
     return "rates or seeds that were not given"

@@ -9,16 +9,25 @@ Words
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from batchlab.classroom.probes.lesson_14_versions import WRONG, gap, tuned, verdict
+from batchlab.classroom.probes.lesson_14_versions import (
+    T90,
+    WRONG,
+    also,
+    chosen,
+    gap,
+    tuned,
+    verdict,
+)
 
-__all__ = ["ARMS", "FIELDS", "MISTAKES", "arms", "judge", "plan"]
+__all__ = ["ARMS", "FIELDS", "MISTAKES", "arms", "judge", "other_mistakes", "plan"]
 
 ARMS = ("examples", "steps")
 FIELDS = ("verdict", "gap", "low", "high", "rates")
 Result = Mapping[str, Any]
+Runs = Iterable[Result]
 Interval = Callable[[Mapping[Any, float], Mapping[Any, float]], tuple[float, float, float]]
 
 
@@ -125,6 +134,33 @@ def _pooled(results: Sequence[Result], margin: float) -> Any:
     return judge(listed, margin, choose=lambda runs: dict(best))
 
 
+def _in_parts(results: Sequence[Result], margin: float) -> Any:
+    """The margin is taken as a part of the loss of the small batch."""
+    found = judge(results, margin)
+    for arm, runs in arms(results).items():
+        one = found[arm]
+        batch, rate = min(one["rates"].items())
+        own = [r["test"] for r in runs if (r["batch"], r["rate"]) == (batch, rate)]
+        part = sum(own) / len(own) * margin
+        one["verdict"] = judge(results, part)[arm]["verdict"]
+    return found
+
+
+def _narrower(value: float) -> Callable[..., Any]:
+    """The verdict by an interval with this value for T90, beside the right numbers."""
+
+    def version(results: Sequence[Result], margin: float) -> Any:
+        factor = value / T90[len({one["seed"] for one in results})]
+
+        def say(low: float, high: float, margin: float) -> str:
+            middle, half = (low + high) / 2, (high - low) / 2 * factor
+            return verdict(middle - half, middle + half, margin)
+
+        return judge(results, margin, say=say)
+
+    return version
+
+
 MISTAKES: dict[str, Callable[..., Any]] = {
     **{thought: _with(choose=version) for thought, version in WRONG["tuned"].items()},
     "the rates of equal examples were used for equal steps: tune each arm": _with(whole=True),
@@ -140,8 +176,114 @@ MISTAKES: dict[str, Callable[..., Any]] = {
     "only the small batch was looked at for an edge": _with(edges=_edges_but(_smallest_only)),
     "a rate that diverged was tried, too: the one below it is no edge": _with(
         edges=_edges_of_finite),
+    "the margin is in nats, as it is given: it is no part of the loss": _in_parts,
+    "the verdict is by 1.64, not by low and high: few seeds need T90": _narrower(1.645),
+    "the verdict is by 1.96, not by low and high: few seeds need T90": _narrower(1.96),
     **{thought: _with(say=version) for thought, version in WRONG["verdict"].items()},
     "the arms are exchanged: with equal steps the large batch sees more examples": _with(swap=True),
     "loss of the training set, or of tuning, instead of the test loss": lambda results, margin:
         judge([{**one, "test": one["validation"]} for one in results], margin),
 }  # fmt: skip
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if all(map(math.isfinite, values)) else math.inf
+
+
+def _by(score: Callable[[list[float]], float]) -> Callable[[Runs], dict[int, float]]:
+    """Tuned by this score of a rate's validation losses; what is not finite is out."""
+    return lambda runs: chosen(
+        runs, "validation", lambda v: score(v) if all(map(math.isfinite, v)) else math.inf
+    )
+
+
+def _below(most: float) -> Callable[[Runs], dict[int, float]]:
+    return _by(lambda v: _mean(v) if max(v) < most else math.inf)
+
+
+def _only(keep: Callable[[list[Mapping[str, Any]]], list[Any]]) -> Callable[..., dict[int, float]]:
+    """Tuned on those runs of each batch that `keep` leaves."""
+
+    def version(runs: Runs) -> dict[int, float]:
+        listed = list(runs)
+        batches = dict.fromkeys(run["batch"] for run in listed)
+        own = (keep([run for run in listed if run["batch"] == batch]) for batch in batches)
+        return tuned([run for some in own for run in some])
+
+    return version
+
+
+def _seeds_of(runs: list[Mapping[str, Any]]) -> dict[float, list[int]]:
+    found: dict[float, list[int]] = {}
+    for run in runs:
+        found.setdefault(run["rate"], []).append(run["seed"])
+    return found
+
+
+def _finite_rates(runs: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    bad = {run["rate"] for run in runs if not math.isfinite(run["validation"])}
+    return [run for run in runs if run["rate"] not in bad]
+
+
+def _most_seeds(runs: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    counts = {rate: len(seeds) for rate, seeds in _seeds_of(runs).items()}
+    return [run for run in runs if counts[run["rate"]] == max(counts.values())]
+
+
+def _common_seeds(runs: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    left = _finite_rates(runs)
+    common = set.intersection(*map(set, _seeds_of(left).values())) if left else set()
+    return [run for run in left if run["seed"] in common] or left
+
+
+def _first_seeds(runs: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    left = _finite_rates(runs)
+    fewest = min(map(len, _seeds_of(left).values()), default=0)
+    taken: dict[float, int] = {}
+    found = []
+    for run in left:
+        taken[run["rate"]] = taken.get(run["rate"], 0) + 1
+        found += [run] if taken[run["rate"]] <= fewest else []
+    return found
+
+
+def _out_for_all(runs: Runs) -> dict[int, float]:
+    return tuned(_finite_rates(list(runs)))
+
+
+def _all_losses(runs: Runs) -> dict[int, float]:
+    names = ("validation", "test", "train")
+    fine = ({**run, "validation": math.inf}
+            if not all(math.isfinite(run[n]) for n in names) else run for run in runs)  # fmt: skip
+    return tuned(fine)
+
+
+LIMIT = "a loss above {:g} was taken for divergence: only what is not finite is out"
+# mistakes in tuning of which no planted experiment tells
+TUNED: dict[str, Callable[..., Any]] = {
+    "minus infinity was taken for a very low loss: it is not finite, that rate is out":
+        lambda runs: chosen(runs, "validation", lambda v: -1e300 if -math.inf in v
+                            else _mean(v)),
+    "the test or training loss was asked for divergence: only the validation loss is":
+        _all_losses,
+    "a rate that diverged with one batch is out for that batch only": _out_for_all,
+    "a loss of zero, or below, is finite: it is no divergence":
+        _by(lambda v: _mean(v) if min(v) > 0 else math.inf),
+    "the sum: rates may have different numbers of seeds, take the mean":
+        _by(lambda v: _mean(v) * len(v)),
+    "rates with fewer seeds were left out: each has its mean": _only(_most_seeds),
+    "only the seeds that all rates have: take the mean over all seeds of a rate":
+        _only(_common_seeds),
+    "only the first seeds of a rate: take the mean over all of them": _only(_first_seeds),
+    "equal losses were counted once: each seed counts": _by(lambda v: _mean(list(set(v)))),
+    "the middle between the best and the worst seed: take the mean over all":
+        _by(lambda v: (min(v) + max(v)) / 2),
+    "only the first and the last seed: take the mean over all": _by(lambda v: v[0] + v[-1]),
+    "the means were rounded: keep all digits": _by(lambda v: round(_mean(v), 4)),
+    **{LIMIT.format(most): _below(most) for most in (10, 1000, 1e4, 1e6)},
+}  # fmt: skip
+
+
+def other_mistakes(name: str) -> dict[str, Callable[..., Any]]:
+    """Those of a function of which no planted experiment tells."""
+    return TUNED if name == "tuned" else also(name)

@@ -217,6 +217,33 @@ def _tie(world: World, results: list[Result]) -> None:
             one["validation"] = other["validation"] = round(one["validation"] * 2**20) / 2**20
 
 
+def _no_training_loss(world: World, results: list[Result]) -> None:
+    """The training loss of the best rates is not finite: nobody asked for it."""
+    for n, shape in enumerate(SHAPES):
+        for one in _at(world, results, shape, world.best[n]):
+            one["train"] = math.nan
+
+
+def _moved(to: float) -> Callable[[World, list[Result]], None]:
+    """The middle of the interval of equal examples moves to `to` half-widths."""
+
+    def edit(world: World, results: list[Result]) -> None:
+        found = judge(results, 0.0)["examples"]
+        off = to * (found["high"] - found["low"]) / 2 - found["gap"]
+        for place in range(len(world.rates)):
+            for one in _at(world, results, "examples", place):
+                one["test"] += off
+
+    return edit
+
+
+def _sized(factor: float, floors: tuple[float, float, float]) -> dict[str, Any]:
+    """A world whose losses are all of this size."""
+    first, second, third = (floor * factor for floor in floors)
+    return {"floors": (first, second, third), "curve": 0.05 * factor, "luck": 0.2 * factor,
+            "noise": 0.004 * factor}  # fmt: skip
+
+
 STAGED: list[tuple[str, dict[str, Any], Margin, Callable[..., None] | None]] = [
     ("the large batch is worse in both", {"floors": (1.0, 1.2, 1.1)}, 0.02, None),
     ("worse with equal examples, no difference with equal steps", {"floors": (1.0, 1.2, 1.001),
@@ -256,4 +283,23 @@ STAGED: list[tuple[str, dict[str, Any], Margin, Callable[..., None] | None]] = [
     ("two seeds", {"floors": (1.0, 1.3, 0.7), "seeds": (0, 9), "noise": 0.001}, 0.02, None),
     ("a gap far inside the margin, but a best rate is an edge", {"best": (2, 5, 0), "noise": 0.002},
      0.5, None),
+    ("noise, and the lower end is beyond the margin", {"seeds": (11, 12, 13), "noise": 0.05,
+     "curve": 0.9}, lambda gap, half: 0.85 * half, _moved(-0.4)),
+    ("noise, and the upper end is beyond the margin", {"seeds": (11, 12, 13), "noise": 0.05,
+     "curve": 0.9}, lambda gap, half: 0.85 * half, _moved(0.4)),
+    ("three seeds: the normal interval is above zero", {"seeds": (11, 12, 13), "noise": 0.05,
+     "curve": 0.9}, lambda gap, half: 0.1 * half, _moved(0.75)),
+    ("three seeds: the normal interval is inside the margin", {"seeds": (11, 12, 13),
+     "noise": 0.05, "curve": 0.9}, lambda gap, half: 0.8 * half, _moved(0.05)),
+    ("losses of 4 nats, gaps of 0.2", {"floors": (4.0, 4.2, 3.8)}, 0.1, None),
+    ("losses of a thousandth", _sized(1e-3, (1.0, 1.1, 0.9)), 2e-5, None),
+    ("losses of a million", _sized(1e6, (1.0, 1.1, 0.9)), 2e4, None),
+    ("the training loss of the best rates is nan", {"floors": (1.0, 1.1, 0.9)}, 0.02,
+     _no_training_loss),
+    ("14 rates, batches of 70000 and 105000, ten seeds", {"floors": (1.0, 1.1, 0.9),
+     "small": 70_000, "large": 105_000, "steps": 300_000, "best": (8, 12, 10), "curve": 0.3,
+     "rates": tuple(round(1e-5 * 1.9**n, 9) for n in range(14)),
+     "seeds": tuple(7 + 2**31 * n for n in range(10))}, 0.02, None),
+    ("three rates", {"floors": (1.0, 1.1, 0.9), "rates": (0.1, 0.2, 0.4), "best": (1, 1, 1)}, 0.02,
+     None),
 ]  # fmt: skip

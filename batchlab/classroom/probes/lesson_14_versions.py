@@ -4,12 +4,13 @@ a case  ->  what a known mistake makes of it
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from batchlab.classroom.probes.lesson_14_verdicts import (
+    RARE,
     VERDICTS,
     but,
     margin_kept,
@@ -18,7 +19,7 @@ from batchlab.classroom.probes.lesson_14_verdicts import (
 )
 
 __all__ = [
-    "ALSO", "RIGHT", "T90", "VERDICTS", "WRONG", "also", "gap", "sharpness", "tuned", "updates",
+    "RIGHT", "T90", "VERDICTS", "WRONG", "also", "chosen", "gap", "sharpness", "tuned", "updates",
     "verdict",
 ]  # fmt: skip
 
@@ -122,13 +123,14 @@ def _gap_with(scale: Callable[[int], float]) -> Callable[..., tuple[float, float
 
 def tuned(runs: Iterable[Mapping[str, Any]], key: str = "validation") -> dict[int, float]:
     """{batch: rate of the lowest mean loss}; a rate at which a run diverged is out."""
-    return _chosen(runs, key, lambda v: float(np.mean(v)) if np.isfinite(v).all() else math.inf)
+    return chosen(runs, key, lambda v: float(np.mean(v)) if np.isfinite(v).all() else math.inf)
 
 
-def _chosen(
+def chosen(
     runs: Iterable[Mapping[str, Any]], key: str, score: Callable[[list[float]], float],
     last: bool = False,
 ) -> dict[int, float]:  # fmt: skip
+    """{batch: rate of the lowest score of its losses}; `last` takes the larger rate of a tie."""
     losses: dict[int, dict[float, list[float]]] = {}
     for run in runs:
         losses.setdefault(run["batch"], {}).setdefault(run["rate"], []).append(run[key])
@@ -171,6 +173,35 @@ def sharpness(product: Callable[[np.ndarray], np.ndarray], start: np.ndarray, st
     return float(v @ product(v))
 
 
+def _values(product: Callable[..., Any], start: Any, steps: int) -> Iterator[float]:
+    """v . Hv after 0, 1, ... steps of power iteration."""
+    v = np.asarray(start, dtype=float) / np.linalg.norm(start)
+    for _ in range(steps + 1):
+        moved = product(v)
+        yield float(v @ moved)
+        if not moved.any():
+            return
+        v = moved / np.linalg.norm(moved)
+
+
+def _stopped(product: Callable[..., Any], start: Any, steps: int) -> float:
+    """Power iteration that ends as soon as the value stands still."""
+    value = math.inf
+    for now in _values(product, start, steps):
+        if abs(now - value) <= 1e-9 * abs(now):
+            return now
+        value = now
+    return value
+
+
+def _largest_seen(product: Callable[..., Any], start: Any, steps: int) -> float:
+    return max(_values(product, start, steps), key=abs)
+
+
+def _with_t90_of(count: int) -> Callable[..., tuple[float, float, float]]:
+    return lambda small, large: gap(small, large, dict.fromkeys(T90, T90[count]))
+
+
 RIGHT: dict[str, tuple[Callable[..., Any], ...]] = {
     "updates": (updates,),
     "gap": (gap,),
@@ -208,21 +239,21 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         "tuned on the test set: what judges later must not choose":
             lambda runs: tuned(runs, "test"),
         "the median seed: take the mean":
-            lambda runs: _chosen(runs, "validation", lambda v: float(np.median(v))),
+            lambda runs: chosen(runs, "validation", lambda v: float(np.median(v))),
         "the best seed chose: take the mean over the seeds":
-            lambda runs: _chosen(runs, "validation", min),
-        "the training loss chose": lambda runs: tuned(runs, "train"),
-        "diverged runs were skipped: a rate at which one seed diverges is out":
-            lambda runs: _chosen(runs, "validation", lambda v: float(np.mean(_finite(v)))),
-        "one rate for all: that of the smallest batch": _tuned_once(min),
-        "one rate for all: that of the largest batch": _tuned_once(max),
-        "one rate for all: the best of both together": _tuned_together,
-        "the highest loss": lambda runs: _chosen(runs, "validation", lambda v: -float(np.mean(v))),
-        "a tie goes to the smaller rate": lambda runs: _chosen(
+            lambda runs: chosen(runs, "validation", min),
+        "a tie goes to the smaller rate": lambda runs: chosen(
             runs, "validation", lambda v: float(np.mean(v)) if np.isfinite(v).all() else math.inf,
             last=True,
         ),
-        "the worst seed chose: take the mean": lambda runs: _chosen(runs, "validation", max),
+        "the training loss chose": lambda runs: tuned(runs, "train"),
+        "diverged runs were skipped: a rate at which one seed diverges is out":
+            lambda runs: chosen(runs, "validation", lambda v: float(np.mean(_finite(v)))),
+        "one rate for all: that of the smallest batch": _tuned_once(min),
+        "one rate for all: that of the largest batch": _tuned_once(max),
+        "one rate for all: the best of both together": _tuned_together,
+        "the highest loss": lambda runs: chosen(runs, "validation", lambda v: -float(np.mean(v))),
+        "the worst seed chose: take the mean": lambda runs: chosen(runs, "validation", max),
     },
     "sharpness": {
         "the length of Hv has no sign: v . Hv has one":
@@ -266,39 +297,17 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         if low + high > 0 else "large better",
     },
 }  # fmt: skip
-# mistakes of which no planted experiment tells: the small cases of the page do
+# mistakes of which no planted experiment tells: the cases of the page do
 ALSO: dict[str, dict[str, Callable[..., Any]]] = {
-    "tuned": {
-        "minus infinity was taken for a very low loss: it is not finite, that rate is out":
-            lambda runs: _chosen(runs, "validation", lambda v: -1e300 if -math.inf in v
-                                 else _mean(v)),
-        "the sum: rates may have different numbers of seeds, take the mean":
-            lambda runs: _chosen(runs, "validation", lambda v: _mean(v) * len(v)),
-        "the means were rounded: keep all digits":
-            lambda runs: _chosen(runs, "validation", lambda v: round(_mean(v), 4)
-                                 if math.isfinite(_mean(v)) else math.inf),
-        "a loss above 10 was taken for divergence: only what is not finite is out":
-            lambda runs: _chosen(runs, "validation", lambda v: _below(10, v)),
-        "a loss above 1000 was taken for divergence: only what is not finite is out":
-            lambda runs: _chosen(runs, "validation", lambda v: _below(1000, v)),
+    "gap": {
+        f"T90 of {count} seeds: it goes by the number of seeds": _with_t90_of(count)
+        for count in T90
     },
-    "verdict": {
-        "what lies above 0 is called worse, even inside the margin": but(
-            lambda low, high, margin: "large worse" if low > 0 else ""),
-        "what lies below 0 is called better, even inside the margin": but(
-            lambda low, high, margin: "large better" if high < 0 else ""),
-        "too careful above 0: worse is said only if the whole interval lies beyond the margin": but(
-            lambda low, high, margin: "cannot tell" if 0 < low <= margin < high else ""),
-        "too careful below 0: better is said only if the whole interval lies beyond the margin":
-            but(lambda low, high, margin: "cannot tell" if 0 < -high <= margin < -low else ""),
-        "an interval that holds 0 is called worse if only its upper end is beyond the margin": but(
-            lambda low, high, margin: "large worse" if -margin <= low <= 0 < margin < high else ""),
-        "an interval that holds 0 is called better if only its lower end is beyond the margin": but(
-            lambda low, high, margin: "large better" if low < -margin < 0 <= high <= margin
-            else ""),
-        "ends and margin are cut to whole numbers":
-            lambda low, high, margin: verdict(int(low), int(high), int(margin)),
+    "sharpness": {
+        "it ended when the value stood still: do all the steps": _stopped,
+        "the largest value on the way: the last one is asked": _largest_seen,
     },
+    "verdict": {**RARE},
 }  # fmt: skip
 
 
@@ -308,11 +317,3 @@ def also(name: str) -> dict[str, Callable[..., Any]]:
     if name == "verdict":
         found["the margin of the first call is kept for all calls"] = margin_kept()
     return found
-
-
-def _mean(values: list[float]) -> float:
-    return float(np.mean(values)) if np.isfinite(values).all() else math.inf
-
-
-def _below(most: float, values: list[float]) -> float:
-    return _mean(values) if max(values) < most else math.inf
