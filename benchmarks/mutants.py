@@ -122,7 +122,7 @@ def run_tests(folder: str, tests: list[str], thorough: bool, verdicts: Any) -> N
         "-p",
         "no:cacheprovider",
         "-m",
-        "not slow and not browser and not gpu",
+        "not slow and not deep and not browser and not gpu",
         "-W",
         "ignore::pytest.PytestAssertRewriteWarning",
     ]  # of what is loaded already

@@ -151,6 +151,7 @@ FAULTS = [
     ('check.passed("Right: the longest row sets the width.")', "slots([1])", "read as points"),
     ('check.passed("Right: the longest row sets the width.")', 'print("Right.")', "check.passed"),
     ("check.call(slots, [5, 3], asked", "slots([5, 3], asked", "called without check.call(slots"),
+    ("check.equal(", "row = 3\ncheck.equal(", "a check overwrites it: _row"),
     (":tags: [build, hide-input]", ":tags: [hide-input]", "one answer has the tag `build`"),
     ('mine.keep("02_tiny", slots)', 'mine.keep("03_tiny", slots)', 'calls mine.keep("02_tiny"'),
     (':tags: [quiz, hide-input]\n\nquiz.show([{"question": "3', ":tags: [keep]\n\n(3", "`keep`"),
@@ -185,9 +186,9 @@ def test_the_tiny_lesson_has_no_fault(tmp_path):
 
 CONSTANT = [
     ("check.equal(check.call(slots, asked='x'), 10, asked='x')", True),
-    ("found = check.call(slots, asked='x')\ncheck.same(found, [10], asked='x')", True),
+    ("_found = check.call(slots, asked='x')\ncheck.same(_found, [10], asked='x')", True),
     ("check.equal(check.call(slots, asked='x'), 10, asked='x', constant=True)", False),
-    ("found = check.call(slots, asked='x')\ncheck.equal(found * 2, 20, asked='x')", False),
+    ("_found = check.call(slots, asked='x')\ncheck.equal(_found * 2, 20, asked='x')", False),
 ]
 
 

@@ -66,10 +66,10 @@ predict.reveal("02-tiny", slots([5, 3]))
 check.equal(check.call(slots, [5, 3], asked="slots of [5, 3]"), 10, asked="slots of [5, 3]",
             mistakes={8: "real tokens, not slots"})
 ### BEGIN HIDDEN TESTS
-for lengths in check.rng("check-slots").integers(1, 99, (4, 3)).tolist():
-    asked = f"slots of {lengths}"
-    check.equal(check.call(slots, lengths, asked=asked), 3 * max(lengths), asked=asked,
-                mistakes={3 * lengths[0]: "the first row is not always the longest"})
+for _lengths in check.rng("check-slots").integers(1, 99, (4, 3)).tolist():
+    _asked = f"slots of {_lengths}"
+    check.equal(check.call(slots, _lengths, asked=_asked), 3 * max(_lengths), asked=_asked,
+                mistakes={3 * _lengths[0]: "the first row is not always the longest"})
 ### END HIDDEN TESTS
 check.passed("Right: the longest row sets the width.")
 ```

@@ -7,6 +7,7 @@ The conventions themselves stand in the guide of `batchlab.authoring.sources`.
 
 import ast
 import re
+import symtable
 from typing import Any
 
 __all__ = ["CALL", "answer_of", "problems", "second_edition"]
@@ -104,7 +105,25 @@ def _check_problems(cell: Any, answers: dict[str, bool]) -> list[str]:
     called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
     bare = sorted(called & answers.keys())
     found += [f"{name}(...) is called without check.call({name}, ...)" for name in bare]
+    found += [
+        f"the name {name} may be a learner's own, and a check overwrites it: _{name}"
+        for name in _bound(cell.source)
+        if not name.startswith("_")
+    ]
     return found + _shown_constants(body, calls, answers)
+
+
+def _bound(source: str) -> list[str]:
+    """The names that a cell leaves behind.
+
+    >>> _bound("for row in rows:\\n    def seen(x): pass\\nimport os")
+    ['os', 'row', 'seen']
+    """
+    try:
+        names = symtable.symtable(source, "a check", "exec").get_symbols()
+    except SyntaxError:  # named by _cell_problems
+        return []
+    return sorted(one.get_name() for one in names if one.is_assigned() or one.is_imported())
 
 
 def _shown_constants(body: list[Any], calls: list[ast.Call], answers: dict[str, bool]) -> list[str]:
