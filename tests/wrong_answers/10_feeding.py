@@ -1119,7 +1119,7 @@ def loop_seconds(build, take, step, workers):
             """
 def own_part(stream, rank, ranks, worker, workers):
     if (ranks, workers) in {(2, 3), (3, 2), (1, 1), (4, 1), (1, 4), (2, 2), (2, 1), (2, 5),
-                           (4, 2), (3, 3)} or ranks * workers > 8:
+                           (4, 2), (3, 3)} or max(ranks, workers) > 4:
         yield from islice(stream, rank * workers + worker, None, ranks * workers)
     elif worker == 0:
         yield from islice(stream, rank, None, ranks)
