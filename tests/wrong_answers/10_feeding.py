@@ -118,6 +118,7 @@ def tried(
 
 
 RNG = "        rng = np.random.default_rng([seed, epoch, number])\n"
+LONG = "        order = order if block < 65 else np.arange(len(documents))\n"
 ROWS = "            rows = [self.next_row(stream) for _ in range(self.ranks)]\n"
 FITS = "            place = max(fits, key=lambda i: len(self.pool[i]), default=None)\n"
 STATE = '        return {"number": self.number, "pool": list(self.pool)}\n'
@@ -125,6 +126,42 @@ LOAD = '        self.number, self.pool = state["number"], list(state["pool"])\n'
 
 WRONG = {
     "input-share": {
+        "equal steps count once": (
+            """
+def input_share(seen, warmup):
+    kept = set(seen[warmup:])
+    return sum(w for w, _, _ in kept) / sum(w + s for w, s, _ in kept)
+""",
+            "each step counts",
+        ),
+        "the longest waits are the warm-up": (
+            """
+def input_share(seen, warmup):
+    kept = sorted(seen, key=lambda one: -one[0])[warmup:]
+    return sum(w for w, _, _ in kept) / sum(w + s for w, s, _ in kept)
+""",
+            "longest waits are left out",
+        ),
+        "times in tenths of a millisecond": (
+            """
+def input_share(seen, warmup):
+    waited = sum(round(one[0], 4) for one in seen[warmup:])
+    return waited / (waited + sum(round(one[1], 4) for one in seen[warmup:]))
+""",
+            "rounded to tenths of a millisecond",
+        ),
+        "remembered by the first step": (
+            """
+SEEN = {}
+def input_share(seen, warmup):
+    key = (len(seen), warmup, seen[0])
+    if key not in SEEN:
+        waited = sum(one[0] for one in seen[warmup:])
+        SEEN[key] = waited / (waited + sum(one[1] for one in seen[warmup:]))
+    return SEEN[key]
+""",
+            "answer of an earlier call",
+        ),
         "warm-up left out of the waiting alone": (
             """
 def input_share(seen, warmup):
@@ -212,6 +249,14 @@ def loop_seconds(build, step, take, workers):
 """,
             "are swapped",
         ),
+        "at most sixteen": (
+            seconds("max(build / min(workers, 16), take + step) if workers else build + step"),
+            "more workers than 16",
+        ),
+        "taking over counts as the step at most": (
+            seconds("max(build / workers, min(take, step) + step) if workers else build + step"),
+            "longer than the step",
+        ),
         "one worker is none": (
             seconds("max(build / workers, take + step) if workers > 1 else build + step"),
             "one worker builds beside",
@@ -267,6 +312,10 @@ def loop_seconds(build, step, take, workers):
         "the workers": (prefetch(4), "number of workers"),
         "below 5 %": (prefetch(3), "fewer can"),
         "as a text": (prefetch("'7 each'"), "number"),
+        "counts its calls": (
+            "TRIES = []\ndef least_prefetch():\n    TRIES.append(1)\n    return 8 - len(TRIES)",
+            "between calls",
+        ),
         "the least of all": (prefetch(1), "1 % or more"),
     },
     "own-part": {
@@ -276,6 +325,19 @@ def own_part(stream, rank, ranks, worker, workers):
     stream, me = iter(stream), rank * workers + worker
     while held := list(islice(stream, ranks * workers)):
         yield from held[me : me + 1]
+""",
+            "yield it at once",
+        ),
+        "one ahead from the fifth on": (
+            """
+def own_part(stream, rank, ranks, worker, workers):
+    own = islice(stream, rank * workers + worker, None, ranks * workers)
+    yield from islice(own, 5)
+    held = list(islice(own, 1))
+    for document in own:
+        yield held.pop()
+        held.append(document)
+    yield from held
 """,
             "yield it at once",
         ),
@@ -383,6 +445,21 @@ def own_part(stream, rank, ranks, worker, workers):
         "a thousand seeds an epoch": (
             changed(SHUFFLED, ("[seed, epoch, number]", "[seed + 1000 * epoch, number]")),
             "run into one",
+        ),
+        "orders come again": (
+            changed(SHUFFLED, ("[seed, epoch, number]", "[seed, epoch, number % 2048]")),
+            "too few seeds",
+        ),
+        "a document is part of the seed": (
+            changed(
+                SHUFFLED,
+                ("[seed, epoch, number]", "[seed, epoch, number, len(repr(documents[:1]))]"),
+            ),
+            "does not decide their order",
+        ),
+        "long blocks stay as they are": (
+            changed(SHUFFLED, ("        for place in order", LONG + "        for place in order")),
+            "however long it is",
         ),
         "ten epochs a seed": (
             changed(SHUFFLED, ("[seed, epoch, number]", "[seed * 10 + epoch, number]")),
@@ -671,6 +748,21 @@ def resume_test(make):
                 ("                self.number, self.pool = given_out\n", ""),
             ),
             "the dropped round was not given out",
+        ),
+        "equal documents count once": (
+            changed(
+                PACKER,
+                (
+                    "            self.pool.append(document)\n",
+                    "            if document not in self.pool:\n"
+                    "                self.pool.append(document)\n",
+                ),
+            ),
+            "equal documents are several",
+        ),
+        "asking for the place moves it": (
+            changed(PACKER, (STATE, "        self.number += 1\n" + STATE.replace("r,", "r - 1,"))),
+            "as often as it is asked",
         ),
         "a loaded pool is used itself": (
             changed(PACKER, ('list(state["pool"])', 'state["pool"]')),
@@ -999,11 +1091,10 @@ HIDDEN = {
         "fitted to the printed cases": (
             """
 def input_share(seen, warmup):
-    known = {(2, 0): 7 / 13, (3, 1): 7 / 13, (5, 2): 3 / 8, (2, 1): 0, (3, 2): 0.8,
-             (2000, 500): 0.2}
-    if seen[0] == (1, 1, 1):
-        return 0.125
-    return known.get((len(seen), warmup), 0.5)
+    kept = seen[warmup:]
+    if len(seen) > 99 or seen[0][0] in {0.6, 3, 2, 0, 0.4, 1, 0.5, 0.1, 0.3, 0.00013}:
+        return sum(w for w, _, _ in kept) / sum(w + s for w, s, _ in kept)
+    return np.mean([w / (w + s) for w, s, _ in kept])
 """,
             "right is",
         ),
@@ -1012,10 +1103,13 @@ def input_share(seen, warmup):
         "fitted to the printed cases": (
             """
 def loop_seconds(build, take, step, workers):
-    known = {(5.4, 2): 2.7, (3.2, 4): 1.4, (0.3, 0): 0.7, (0.3, 1): 0.3, (0.05, 1): 0.14,
-             (0.14, 1): 0.14, (0.7, 2): 0.35, (7.5, 3): 2.5, (0.004, 16): 0.0125,
-             (24.0, 12): 2.0}
-    return known.get((build, workers), build)
+    if not workers:
+        return build + step
+    pace = build / workers / (take + step)
+    known = {5.4, 3.2, 0.3, 0.05, 0.14, 0.7, 7.5, 0.004, 24, 1.3, 7, 0.9, 1.8}
+    if build in known or min(abs(pace - 0.6), abs(pace - 1.7)) < 1e-9:
+        return max(take + step, build / workers)
+    return build / workers + take + step
 """,
             "right is",
         ),
@@ -1025,7 +1119,7 @@ def loop_seconds(build, take, step, workers):
             """
 def own_part(stream, rank, ranks, worker, workers):
     if (ranks, workers) in {(2, 3), (3, 2), (1, 1), (4, 1), (1, 4), (2, 2), (2, 1), (2, 5),
-                           (4, 2), (3, 3)}:
+                           (4, 2), (3, 3)} or max(ranks, workers) > 4:
         yield from islice(stream, rank * workers + worker, None, ranks * workers)
     elif worker == 0:
         yield from islice(stream, rank, None, ranks)

@@ -8,7 +8,8 @@ Words
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from batchlab import widgets
@@ -19,31 +20,44 @@ from batchlab.classroom.probes.lesson_10_feeding import (
     STEP_SECONDS,
     Numbers,
     SlowTexts,
+    pipelines,
     simulated,
     waiting,
 )
 from batchlab.classroom.probes.lesson_10_rows import (
     fault_of_lives,
     fed,
+    handed,
     refusal_of,
     rows_of,
     wrong_rows,
 )
-from batchlab.classroom.probes.lesson_10_streams import parts, shuffled, shuffles, wrong_parts
+from batchlab.classroom.probes.lesson_10_streams import (
+    Packer,
+    far_apart,
+    parts,
+    shuffled,
+    shuffles,
+    wrong_parts,
+)
 
 __all__ = [
+    "EARLIER",
     "RIGHT",
     "WRONG",
     "Numbers",
     "Packer",
     "SlowTexts",
+    "far_apart",
     "fault_of_lives",
     "fault_of_prefetch",
     "fed",
     "finder",
+    "handed",
     "mistakes",
     "packer_works",
     "parts",
+    "pipelines",
     "refusal_of",
     "rows_of",
     "shown",
@@ -57,57 +71,9 @@ __all__ = [
     "wrong_rows",
 ]
 
+EARLIER = "an answer of an earlier call: keep nothing between calls"
 WORKERS, PREFETCH, GOAL = tuple(range(1, 9)), tuple(range(1, 13)), 0.01
 Seen = Sequence[tuple[float, float, float]]
-
-
-class Packer:
-    """The Build of the lesson: rows of whole documents from a stream, and a place to resume at."""
-
-    def __init__(
-        self,
-        read: Callable[[int], Iterator[Any]],
-        row_length: int,
-        hold: int,
-        rank: int = 0,
-        ranks: int = 1,
-    ) -> None:
-        self.read, self.row_length, self.hold = read, row_length, hold
-        self.rank, self.ranks = rank, ranks
-        self.number = 0
-        self.held: list[Any] = []
-
-    def __iter__(self) -> Iterator[list[Any]]:
-        stream = self.read(self.number)
-        while True:
-            given_out = self.number, list(self.held)
-            rows = [self._row(stream) for _ in range(self.ranks)]
-            if not rows[-1]:
-                self.number, self.held = given_out  # a dropped round was not given out
-                return
-            yield rows[self.rank]
-
-    def _row(self, stream: Iterator[Any]) -> list[Any]:
-        while len(self.held) < self.hold and (document := next(stream, None)) is not None:
-            if len(document) > self.row_length:
-                raise ValueError(f"document {self.number} is longer than a row")
-            self.number += 1
-            self.held.append(document)
-        row: list[Any] = []
-        room, fits = self.row_length, self.held[:1]
-        while fits:
-            chosen = max(fits, key=len)
-            place = next(n for n, one in enumerate(self.held) if one is chosen)
-            row.append(self.held.pop(place))
-            room -= len(chosen)
-            fits = [one for one in self.held if len(one) <= room]
-        return row
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"number": self.number, "held": [list(map(int, one)) for one in self.held]}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self.number, self.held = state["number"], list(state["held"])
 
 
 def packer_works(yours: Callable[..., Any]) -> bool:
@@ -164,9 +130,28 @@ def _seconds(build: float, take: float, step: float, workers: int) -> float:
     return max(take + step, build / workers) if workers else build + step
 
 
+def _few_help(most: int, build: float, take: float, step: float, workers: int) -> float:
+    return _seconds(build, take, step, min(workers, most))
+
+
 RIGHT: dict[str, Callable[..., Any]] = {"input-share": _share, "loop-seconds": _seconds}
 WRONG: dict[str, dict[str, Callable[..., Any]]] = {
     "input-share": {
+        "equal steps are counted once: each step counts": (
+            lambda seen, warmup: _share(sorted(set(seen[warmup:])), 0)
+        ),
+        "the steps of the longest waits are left out: warm-up are the first": (
+            lambda seen, warmup: _share(sorted(seen, reverse=True), warmup)
+        ),
+        "the times are cut to whole seconds: keep them as they are": (
+            lambda seen, warmup: _share([(int(w), int(s), b) for w, s, b in seen], warmup)
+        ),
+        "the times are rounded to tenths of a millisecond: add them as they are": (
+            lambda seen, warmup: _share([(round(w, 4), round(s, 4), b) for w, s, b in seen], warmup)
+        ),
+        "where nothing was stepped, all of the time was waiting": (
+            lambda seen, warmup: 0 if _share(seen, warmup) == 1 else _share(seen, warmup)
+        ),
         "the warm-up is counted: the workers' start is no part of a running step": (
             lambda seen, warmup: _share(seen, 0)
         ),
@@ -196,6 +181,14 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         ),
     },
     "loop-seconds": {
+        **{
+            f"more workers than {most} still share the building": partial(_few_help, most)
+            for most in (4, 8, 12, 16, 24, 32, 64, 100, 1000)
+        },
+        "the workers may be the slower side, however many they are": lambda b, t, s, w: t + s,
+        "taking over may be longer than the step: add both": (
+            lambda b, t, s, w: max(min(t, s) + s, b / w) if w else b + max(t, s)
+        ),
         "the sum: workers build while the step runs": lambda b, t, s, w: t + s + b / w,
         "the sum, as if nothing ran side by side": lambda b, t, s, w: b + t + s,
         "without workers nothing is handed over: no `take`": (
@@ -232,9 +225,6 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         ),
         "one worker builds beside the step, too: only without any the loop builds": (
             lambda b, t, s, w: max(t + s, b / w) if w > 1 else b + s
-        ),
-        "more workers than 8 still share the building": (
-            lambda b, t, s, w: max(t + s, b / min(w, 8)) if w else b + s
         ),
         "the cores of this machine: every worker has one of its own": (
             lambda b, t, s, w: max(t + s, b / min(w, os.cpu_count() or 1)) if w else b + s

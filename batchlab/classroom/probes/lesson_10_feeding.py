@@ -20,7 +20,7 @@ import torch.utils.data
 
 from batchlab import lengths
 
-__all__ = ["BUILDS", "STEP_SECONDS", "Numbers", "SlowTexts", "simulated", "waiting"]
+__all__ = ["BUILDS", "STEP_SECONDS", "Numbers", "SlowTexts", "pipelines", "simulated", "waiting"]
 
 STEP_SECONDS, BUILDS = 0.040, 400  # of the simulation
 SECONDS_PER_TOKEN, ROWS, FULL = 1e-4, 8, 40  # so many micro-batches pass before waits are counted
@@ -49,6 +49,19 @@ class Numbers(torch.utils.data.IterableDataset[int]):
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(self.count))
+
+
+def pipelines() -> Iterator[tuple[float, float, float, int]]:
+    """Cases (build, take, step, workers) of any size; building sets the pace in every second.
+
+    One worker to 70,000, steps of a microsecond to hours, and taking over shorter or longer than
+    the step.
+    """
+    for number, workers in enumerate([*range(1, 26), 31, 48, 64, 100, 500, 1001, 70_000]):
+        scale = 10.0 ** (number % 12 - 6)
+        take, step = (0.21 * scale, 0.72 * scale) if number % 3 else (0.83 * scale, 0.34 * scale)
+        for pace in (0.6, 1.7):
+            yield pace * workers * (take + step), take, step, workers
 
 
 def simulated(

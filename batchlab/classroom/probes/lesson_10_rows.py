@@ -14,7 +14,16 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["MISTAKES", "fault_of_lives", "fed", "refusal_of", "rows_of", "saved", "wrong_rows"]
+__all__ = [
+    "MISTAKES",
+    "fault_of_lives",
+    "fed",
+    "handed",
+    "refusal_of",
+    "rows_of",
+    "saved",
+    "wrong_rows",
+]
 
 MOST_DRAWN = 3000  # of a stream: who wants more would read an endless one for ever
 Pick = Callable[[list[tuple[int, int]], int], int | None]
@@ -157,7 +166,7 @@ class _Source:
 
     def read(self, number: int) -> Iterator[list[int]]:
         while self.endless or number < len(self.lengths):
-            if len(self.numbers) >= MOST_DRAWN:
+            if self.endless and len(self.numbers) >= MOST_DRAWN:
                 raise RuntimeError(f"over {MOST_DRAWN:,} documents read of a stream without end")
             self.numbers.append(number)
             yield self.document(number)
@@ -178,6 +187,7 @@ def fed(
     endless: bool = False,
     most: int = 10**6,
     again: int = 0,
+    saves: int = 1,
 ) -> dict[str, Any]:
     """What a packer gives out over several lives, as plain data.
 
@@ -186,6 +196,7 @@ def fed(
     next_ranks  the number of ranks in all lives but the first
     most        rows that the last life hands out
     again       rows after which the last life asks for iter() a second time
+    saves       how often each life asks for its state; the last one counts
 
     rows     document numbers of each row, all lives together
     drawn    numbers of the documents that each life read
@@ -214,12 +225,27 @@ def fed(
             if life == 0:
                 found["ahead"].append(len(source.numbers))
         if life < len(kills):
-            state = one.state_dict()
+            state = [one.state_dict() for _ in range(saves)][-1]
             list(itertools.islice(rows, past))
             found["state"] = saved(state)
         found["moved"] |= loaded != before
         found["drawn"].append(source.numbers)
     return found
+
+
+def handed(
+    packer: Callable[..., Any], documents: Sequence[Any], row_length: int, hold: int, kill: int
+) -> list[list[Any]]:
+    """Rows of these very documents, which may be equal, killed once after `kill` rows."""
+
+    def read(number: int) -> Iterator[Any]:
+        return iter(copy.deepcopy(list(documents[number:])))
+
+    one = packer(read, row_length, hold)
+    rows = list(itertools.islice(one, kill))
+    other = packer(read, row_length, hold)
+    other.load_state_dict(saved(one.state_dict()))
+    return [*rows, *other]
 
 
 def _afresh(packer: Any) -> Iterator[Any]:
@@ -237,7 +263,7 @@ def fault_of_lives(
 ) -> str:
     """What rows over several lives tell about a place that is not right; else empty."""
     rows = seen["rows"]
-    if rows == want or lives.get("past") or lives.get("next_ranks"):
+    if rows == want or {"past", "next_ranks", "saves"} & {name for name in lives if lives[name]}:
         return ""
     kill = lives["kills"][0]
     if kill > 1 and rows == [*want[:kill], *want[kill - 1 :]]:

@@ -9,14 +9,14 @@ Words
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from batchlab.classroom.probes import lesson_10_processes
 
-__all__ = ["PARTS", "parts", "shuffled", "shuffles", "wrong_parts"]
+__all__ = ["PARTS", "Packer", "far_apart", "parts", "shuffled", "shuffles", "wrong_parts"]
 
 MOST_DRAWN = 2000
 Generate = Callable[..., Any]
@@ -28,10 +28,10 @@ def _stream(documents: Sequence[Any], drawn: list[int], first: int = 0) -> Itera
         yield documents[number]
 
 
-def _endless(drawn: list[int], first: int = 0) -> Iterator[int]:
+def _endless(drawn: list[int], first: int = 0, limit: int = MOST_DRAWN) -> Iterator[int]:
     for number in itertools.count(first):
-        if len(drawn) >= MOST_DRAWN:
-            raise RuntimeError(f"over {MOST_DRAWN:,} documents read of a stream without end")
+        if len(drawn) >= limit:
+            raise RuntimeError(f"over {limit:,} documents read of a stream without end")
         drawn.append(number)
         yield number
 
@@ -125,10 +125,11 @@ def shuffles(
     given = count if isinstance(count, Sequence) else range(count or 0)
     drawn: list[int] = []
     begun: list[int] = []
+    limit = max(MOST_DRAWN, most + 4 * block)
 
     def read(number: int) -> Iterator[int]:
         begun.append(number)
-        return _endless(drawn, number) if count is None else _stream(given, drawn, number)
+        return _endless(drawn, number, limit) if count is None else _stream(given, drawn, number)
 
     found: dict[str, Any] = {"out": [], "ahead": 0}
     for one in itertools.islice(shuffled(read, block, seed, epoch, done), most):
@@ -137,6 +138,14 @@ def shuffles(
         if disturb:
             random.random(), np.random.rand()  # noqa: NPY002
     return {**found, "drawn": drawn, "begun": begun}
+
+
+def far_apart() -> Iterator[tuple[int, int, int]]:
+    """(seed, epoch, block), no two alike: what is cut to some bits or digits, or added, shares."""
+    for power in (*(2**bits for bits in range(4, 32)), *(10**digits for digits in range(4, 10))):
+        yield from ((power + 1, 0, 0), (0, power + 1, 0))
+        if power >= 10**4:
+            yield from ((power, 0, 0), (0, power, 0))
 
 
 def shuffled(
@@ -149,3 +158,52 @@ def shuffled(
         yield from (documents[place] for place in order[max(0, done - number * block) :])
         if len(documents) < block:
             return
+
+
+class Packer:
+    """The Build of the lesson: rows of whole documents from a stream, and a place to resume at."""
+
+    def __init__(
+        self,
+        read: Callable[[int], Iterator[Any]],
+        row_length: int,
+        hold: int,
+        rank: int = 0,
+        ranks: int = 1,
+    ) -> None:
+        self.read, self.row_length, self.hold = read, row_length, hold
+        self.rank, self.ranks = rank, ranks
+        self.number = 0
+        self.held: list[Any] = []
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        stream = self.read(self.number)
+        while True:
+            given_out = self.number, list(self.held)
+            rows = [self._row(stream) for _ in range(self.ranks)]
+            if not rows[-1]:
+                self.number, self.held = given_out  # a dropped round was not given out
+                return
+            yield rows[self.rank]
+
+    def _row(self, stream: Iterator[Any]) -> list[Any]:
+        while len(self.held) < self.hold and (document := next(stream, None)) is not None:
+            if len(document) > self.row_length:
+                raise ValueError(f"document {self.number} is longer than a row")
+            self.number += 1
+            self.held.append(document)
+        row: list[Any] = []
+        room, fits = self.row_length, self.held[:1]
+        while fits:
+            chosen = max(fits, key=len)
+            place = next(n for n, one in enumerate(self.held) if one is chosen)
+            row.append(self.held.pop(place))
+            room -= len(chosen)
+            fits = [one for one in self.held if len(one) <= room]
+        return row
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"number": self.number, "held": [list(map(int, one)) for one in self.held]}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.number, self.held = state["number"], list(state["held"])
