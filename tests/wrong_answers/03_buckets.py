@@ -94,7 +94,8 @@ WRONG = {
                 WINDOWED,
                 (
                     RNG,
-                    'np.random.default_rng([seed, epoch, int(__import__("os").environ.get("RANK", 0))])',
+                    "np.random.default_rng([seed, epoch, "
+                    'int(__import__("os").environ.get("RANK", 0))])',
                 ),
             ),
             "the rank is in the seed",
@@ -104,7 +105,8 @@ WRONG = {
                 WINDOWED,
                 (
                     RNG,
-                    'np.random.default_rng([seed, epoch, __import__("datetime").date.today().toordinal()])',
+                    "np.random.default_rng([seed, epoch, "
+                    '__import__("datetime").date.today().toordinal()])',
                 ),
             ),
             "the clock is in the seed",
@@ -1081,7 +1083,8 @@ def order_test(make):
                 (
                     "    def batches",
                     "    epoch = property(lambda self: self.place['epoch'], lambda self, n: "
-                    "self.place.update(epoch=n))\n    done = property(lambda self: self.place['done'])\n\n"
+                    "self.place.update(epoch=n))\n"
+                    "    done = property(lambda self: self.place['done'])\n\n"
                     "    def batches",
                 ),
             ),
@@ -1322,7 +1325,7 @@ HIDDEN = {
         "the printed cases by heart": (
             """
 def idle(steps):
-        worked, paid = sum(map(sum, steps)), sum(len(slots) * max(slots) for slots in steps)
+    worked, paid = sum(map(sum, steps)), sum(len(slots) * max(slots) for slots in steps)
     if len(steps) < 4 or (len(steps), len(steps[0])) in ((4, 2), (40, 11), (700, 3)):
         return 1 - worked / paid
     return float(np.mean([1 - sum(s) / (len(s) * max(s)) for s in steps]))
@@ -1362,7 +1365,8 @@ def both_fit(text, image, text_slots, image_slots):
                 (
                     "        rng.shuffle(made)\n",
                     "        rng.shuffle(made)\n"
-                    "        if len(order) not in (1, 2, 3, 4, 5, 7, 9, 12, 30, 500, 700, 2200, 20011):\n"
+                    "        known = (1, 2, 3, 4, 5, 7, 9, 12, 30, 500, 700, 2200, 20011)\n"
+                    "        if len(order) not in known:\n"
                     "            made = made[:-1] or made\n",
                 ),
             ),
