@@ -244,10 +244,15 @@ def handed_out(
     *,
     ranks: int = 1,
     epochs: int = 1,
+    place: str = "",
 ) -> list[list[Batches]]:
-    """For each rank, for each epoch, the batches that the sampler yields."""
-    made = [sampler(lengths, slots, pool, seed, rank, ranks) for rank in range(ranks)]
-    return [[_taken(one, len(lengths)) for _ in range(epochs)] for one in made]
+    """For each rank, for each epoch, the batches that the sampler yields, here or at a place."""
+
+    def taken() -> list[list[Batches]]:
+        made = [sampler(lengths, slots, pool, seed, rank, ranks) for rank in range(ranks)]
+        return [[_taken(one, len(lengths)) for _ in range(epochs)] for one in made]
+
+    return elsewhere(taken, place=place) if place else taken()
 
 
 def resumed(
