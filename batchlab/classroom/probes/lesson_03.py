@@ -8,12 +8,10 @@ Words
     handed out  batches that a sampler has yielded, whether or not they were trained
 """
 
-import builtins
 import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,14 +19,26 @@ from torch.utils.data import DataLoader
 
 from batchlab import padding, units, widgets
 from batchlab.classroom import plain
-from batchlab.classroom.probes.attempt import refusal, rounded, shown, working
-from batchlab.classroom.probes.lesson_03_versions import RIGHT, WRONG
+from batchlab.classroom.probes.attempt import mistakes_of, refusal, rounded, shown, working
+from batchlab.classroom.probes.lesson_03_versions import (
+    PLACES,
+    RIGHT,
+    WRONG,
+    elsewhere,
+    narrow,
+    orders,
+    reach,
+    waiting,
+)
 from batchlab.classroom.probes.orders_03 import ORDERS, POINTS, ROWS, curve, documents, order
 
 __all__ = [
+    "EARLIER",
+    "FAR",
     "GOAL",
     "OFFERED",
     "ORDERS",
+    "PLACES",
     "POINTS",
     "RIGHT",
     "ROWS",
@@ -43,18 +53,26 @@ __all__ = [
     "finder",
     "handed_out",
     "loaded",
+    "mistakes_of",
+    "narrow",
     "order",
+    "orders",
+    "reach",
     "refusal",
     "resumed",
     "rounded",
     "shown",
+    "twins",
     "typical",
     "versions",
+    "waiting",
     "waste_of",
 ]
 
 OFFERED = sorted({round(1.12**power) for power in range(55)})  # micro-batches, each 12 % more
 GOAL = 0.08  # waste that the slider is asked to get down to
+FAR = [*range(140), 200, 256, 365, 512, 1000, 1001, 1024, 2000, 2001, 2048, 4095, 4096]  # epochs
+EARLIER = "an answer of an earlier call: keep nothing between calls"
 Batches = list[list[int]]
 Sampler = Callable[..., Any]
 
@@ -74,21 +92,20 @@ def versions(name: str) -> dict[str, Any]:
     return {"right": RIGHT[name], "wrong": WRONG[name]}
 
 
-def elsewhere(make: Callable[..., Any], *arguments: Any) -> Any:
-    """What `make` gives in another process: there `hash` of a text is another number."""
-    here = builtins.hash
+def twins(
+    answer: Callable[..., Any], most: int, together: int, pairs: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The first two (seed, epoch) that share an order of 30 documents; empty if none do.
 
-    def there(value: Any) -> int:
-        return here(value) ^ (0x5DEECE66D if _holds_text(value) else 0)
-
-    with mock.patch("builtins.hash", there):
-        return make(*arguments)
-
-
-def _holds_text(value: Any) -> bool:
-    if isinstance(value, tuple | frozenset):
-        return any(map(_holds_text, value))
-    return isinstance(value, str | bytes)
+    >>> twins(lambda lens, rows, window, seed, epoch: [[epoch % 8]], 2, 15, [(0, 1), (0, 9)])
+    [(0, 1), (0, 9)]
+    """
+    seen: dict[str, tuple[int, int]] = {}
+    lengths = [101 + 7 * n % 30 for n in range(30)]
+    for pair, made in zip(pairs, orders(answer, lengths, most, together, pairs), strict=True):
+        if seen.setdefault(str(made), pair) != pair:
+            return [seen[str(made)], pair]
+    return []
 
 
 def waste_of(lengths: ArrayLike, window: int, rows: int = 16) -> float:
@@ -105,6 +122,8 @@ def _least(lengths: ArrayLike) -> int:
 
 def fault_of_windows(answer: Any, kinds: dict[str, np.ndarray]) -> str:
     """What is wrong with a pair of windows as what `finder` asks for; empty if right."""
+    if isinstance(answer, set | frozenset):
+        return "a set forgets which number is whose: a pair, functions first"
     try:
         found = plain.nested(answer)
     except plain.NotPlain as problem:
@@ -225,10 +244,15 @@ def handed_out(
     *,
     ranks: int = 1,
     epochs: int = 1,
+    place: str = "",
 ) -> list[list[Batches]]:
-    """For each rank, for each epoch, the batches that the sampler yields."""
-    made = [sampler(lengths, slots, pool, seed, rank, ranks) for rank in range(ranks)]
-    return [[_taken(one, len(lengths)) for _ in range(epochs)] for one in made]
+    """For each rank, for each epoch, the batches that the sampler yields, here or at a place."""
+
+    def taken() -> list[list[Batches]]:
+        made = [sampler(lengths, slots, pool, seed, rank, ranks) for rank in range(ranks)]
+        return [[_taken(one, len(lengths)) for _ in range(epochs)] for one in made]
+
+    return elsewhere(taken, place=place) if place else taken()
 
 
 def resumed(
@@ -242,25 +266,31 @@ def resumed(
     ranks: int = 1,
     rank: int = 0,
 ) -> dict[str, Any]:
-    """Stop after `stop` batches of an epoch, save, and go on with a new sampler.
+    """Stop after `stop` batches of an epoch, save, and go on: a new sampler, then the old one.
 
     before, after  what was handed out in this epoch before the stop, and after the restart
     next           the epoch behind it; left: len() of the new sampler after the restart
+    again, here    what the old sampler hands out in its next loop; its len() before that
     state          what was saved, as JSON text; state_kept: loading left the dictionary as it was
+    frozen         neither dictionary moved on when its sampler did
     """
     first = sampler(lengths, slots, pool, 3, rank, ranks)
     for _ in range(epoch):
         _taken(first, len(lengths))
     before = _taken(itertools.islice(iter(first), stop), len(lengths))
-    state = json.dumps(first.state_dict())
+    saved = first.state_dict()
+    state = json.dumps(saved)
     fresh = sampler(lengths, slots, pool, 3, rank, ranks)
+    len(fresh)  # whoever asks before loading must not be told of another epoch afterwards
     loaded_from = json.loads(state)
     fresh.load_state_dict(loaded_from)
     kept = loaded_from == json.loads(state)
-    left = len(fresh)
+    left, here = len(fresh), len(first)
     after, following = (_taken(fresh, len(lengths)) for _ in range(2))
+    again = _taken(first, len(lengths))
+    frozen = json.dumps(saved) == state and loaded_from == json.loads(state)
     found = {"before": before, "after": after, "next": following, "left": left, "state": state}
-    return found | {"state_kept": kept}
+    return found | {"state_kept": kept, "again": again, "here": here, "frozen": frozen}
 
 
 def loaded(sampler: Sampler, lengths: Sequence[int], slots: int, pool: int) -> Batches:

@@ -1,20 +1,153 @@
-"""Versions of the functions of lesson 03, right ones and wrong ones under their thoughts.
+"""Versions of the functions of lesson 03, and what an order is measured by.
 
     lengths, rows, window, seed, epoch  ->  batches of document numbers
+    batches of many epochs  ->  how far sorting reaches
 
 Words
     version   one way to write a function of the lesson: RIGHT, or WRONG under its thought
+    place     where and when a call is made: no order may depend on it
 """
 
-from collections.abc import Callable, Sequence
+import builtins
+import contextlib
+import datetime
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from unittest import mock
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-__all__ = ["RIGHT", "WRONG"]
+__all__ = [
+    "PLACES",
+    "RIGHT",
+    "WRONG",
+    "elsewhere",
+    "narrow",
+    "orders",
+    "reach",
+    "waiting",
+]
 
 Batches = list[list[int]]
 Make = Callable[[Sequence[int], int, int, int, int], Batches]
+
+
+PLACES = {
+    "in another process": "hash() of a text or the number of the process differs from process to "
+    "process: seed with the numbers themselves",
+    "on another rank": "the rank is in the seed: every rank would make a list of its own",
+    "on another machine": "the name of the machine is in the seed: two would never agree",
+    "on another day": "the clock is in the seed: whoever goes on later gets other batches",
+}
+
+
+def elsewhere(
+    make: Callable[..., Any], *arguments: Any, place: str = "in another process", **options: Any
+) -> Any:
+    """What `make` gives at another place: there a clock, a name or a `hash` reads otherwise.
+
+    >>> elsewhere(lambda: os.environ["RANK"], place="on another rank")
+    '5'
+    """
+    here, pid, clock = builtins.hash, os.getpid(), time.time
+
+    def there(value: Any) -> int:
+        return here(value) ^ (0x5DEECE66D if _holds_text(value) else 0)
+
+    changes: dict[str, dict[str, Any]] = {
+        "in another process": {"builtins.hash": there, "os.getpid": lambda: pid + 1},
+        "on another rank": {},
+        "on another machine": dict.fromkeys(
+            ("platform.node", "socket.gethostname"), lambda: "elsewhere"
+        ),
+        "on another day": {
+            "time.time": lambda: clock() + 4e7,
+            "time.time_ns": lambda: int(clock() * 1e9) + 40_000_000_000_000_000,
+            "datetime.datetime": _Later,
+        },
+    }
+    names = dict.fromkeys(("RANK", "LOCAL_RANK", "SLURM_PROCID"), "5")
+    with contextlib.ExitStack() as stack:
+        if place == "on another rank":
+            stack.enter_context(mock.patch.dict(os.environ, names))
+        for name, other in changes[place].items():
+            stack.enter_context(mock.patch(name, other))
+        return make(*arguments, **options)
+
+
+class _Later(datetime.datetime):
+    @classmethod
+    def now(cls, tz: datetime.tzinfo | None = None) -> "_Later":
+        return super().now(tz) + datetime.timedelta(days=463)
+
+
+def _holds_text(value: Any) -> bool:
+    if isinstance(value, tuple | frozenset):
+        return any(map(_holds_text, value))
+    return isinstance(value, str | bytes)
+
+
+def orders(
+    answer: Callable[..., Any],
+    lengths: Sequence[int],
+    most: int,
+    together: int,
+    pairs: Iterable[tuple[int, int]],
+) -> list[Batches]:
+    """The batches of `windowed` (rows, window) or of a sampler (slots, pool) for (seed, epoch)s.
+
+    >>> orders(lambda lens, rows, window, seed, epoch: [[seed, epoch]], [5, 3], 2, 1, [(0, 7)])
+    [[[0, 7]]]
+    """
+    made = []
+    for seed, epoch in pairs:
+        if isinstance(answer, type):
+            sampler: Any = answer(list(lengths), most, together, seed)
+            sampler.epoch = epoch
+            found = sampler.batches()
+        else:
+            found = answer(list(lengths), most, together, seed, epoch)
+        made.append([[int(n) for n in batch] for batch in found])
+    return made
+
+
+def reach(made: Iterable[Batches], lengths: ArrayLike, together: int, rows: int) -> float:
+    """How far apart neighbours of a batch lie by length, against `together` documents sorted.
+
+    1 is as told, up to chance; less: sorted over more documents; more: over fewer, or not at all.
+
+    >>> reach([[[0, 1], [2, 3]]], [1, 2, 3, 4], 4, 2)
+    1.0
+    """
+    place = np.argsort(np.argsort(np.asarray(lengths), kind="stable"), kind="stable")
+    count, far, steps, usual = len(place), 0, 0, 0.0
+    for batch in (batch for order in made for batch in order):
+        far, steps = far + int(np.ptp(place[batch])), steps + len(batch) - 1
+    total = 0
+    for start in range(0, count, together):
+        inside = min(together, count - start)
+        joined = inside - -(-inside // rows)
+        total, usual = total + joined, usual + joined * (count + 1) / (inside + 1)
+    return float(far / max(steps, 1) / (usual / max(total, 1)))
+
+
+def narrow(made: Batches, lengths: ArrayLike, together: int, rows: int) -> str:
+    """The narrow numbers that explain an order, as a thought; empty: none does."""
+    for name in ("int16", "uint16", "float16", "int32", "uint32"):
+        with np.errstate(over="ignore"):
+            own = np.asarray(lengths).astype(name)
+        if abs(reach([made], own, together, rows) - 1) < 0.1:
+            return f"lengths as {name}: long documents come out short or equal; use int64"
+    return ""
+
+
+def waiting(steps: Sequence[Sequence[int]]) -> float:
+    """Share of all ranks' time that is spent waiting."""
+    paid = sum(len(slots) * max(slots) for slots in steps)
+    return (paid - sum(map(sum, steps))) / paid
 
 
 def _batches(lengths: Sequence[int], rows: int, window: int, rng: np.random.Generator) -> Batches:
@@ -93,7 +226,48 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
             )[::-1]
         ),
     },
+    "idle": {
+        "the mean of the steps' shares: a long step weighs more; add up, divide once": (
+            lambda steps: float(np.mean([waiting([one]) for one in steps]))
+        ),
+        "steps and ranks are exchanged: each inner list is one step": (
+            lambda steps: waiting(list(zip(*steps, strict=True)))
+        ),
+        "the last step is left out": lambda steps: waiting(steps[:-1]),
+        "the first two steps only": lambda steps: waiting(steps[:2]),
+        "the first two ranks only": lambda steps: waiting([one[:2] for one in steps]),
+        "the first four ranks only": lambda steps: waiting([one[:4] for one in steps]),
+        "equal steps are counted once: each takes its time": (
+            lambda steps: waiting(sorted(set(map(tuple, steps))))
+        ),
+        "a rank that never works waits all the time: it is one of the ranks": (
+            lambda steps: waiting(list(zip(*filter(any, zip(*steps, strict=True)), strict=True)))
+        ),
+        "slots in 16 bits wrap around: use whole numbers of Python or int64": (
+            lambda steps: waiting([[slots % 2**16 for slots in one] for one in steps])
+        ),
+        "slots in 32 bits wrap around: use whole numbers of Python or int64": (
+            lambda steps: waiting([[slots % 2**32 for slots in one] for one in steps])
+        ),
+        "large slots are cut off: count them all": (
+            lambda steps: waiting([[min(slots, 100_000) for slots in one] for one in steps])
+        ),
+    },
     "both-fit": {
+        "a single example is a batch of one row": lambda t, i, a, b: (
+            max(len(t), 2) * max(t) <= a and max(len(t), 2) * max(i) <= b
+        ),
+        "three rows at most are counted": lambda t, i, a, b: (
+            min(len(t), 3) * max(t) <= a and min(len(t), 3) * max(i) <= b
+        ),
+        "equal examples are counted once: each is a row": lambda t, i, a, b: (
+            len(set(zip(t, i, strict=True))) * max(t) <= a
+            and len(set(zip(t, i, strict=True))) * max(i) <= b
+        ),
+        "lengths or slots in 16 bits wrap around": lambda t, i, a, b: (
+            (len(t) * max(t) + 2**15) % 2**16 - 2**15 <= a
+            and (len(i) * max(i) + 2**15) % 2**16 - 2**15 <= b
+        ),
         "the image tokens are forgotten": lambda t, i, a, b: len(t) * max(t) <= a,
         "an example without an image takes a slot for its placeholder: each is a row": (
             lambda t, i, a, b: len(t) * max(t) <= a and sum(n > 1 for n in i) * max(i) <= b
