@@ -786,6 +786,20 @@ def fit_test(fit):
 """,
             "rounds up where half is there",
         ),
+        "nothing below the smallest step": (
+            """
+def fit_test(fit):
+    for times in (1, 2, 3):
+        assert fit(24 * times, 2, 4, 3) == times
+        for wish in (24 * times + 1, 24 * times + 23):
+            try:
+                fit(wish, 2, 4, 3)
+            except ValueError:
+                continue
+            raise AssertionError("not refused")
+""",
+            "at least one micro-batch",
+        ),
     },
 }
 

@@ -315,5 +315,6 @@ WRONG: dict[str, dict[str, Fit]] = {
         "takes the rows for the replicas": lambda s, r, n, d: _exactly(s, r * n * r),
         "floors where less than half is left": lambda s, r, n, d: _halves(s, r * n * d, up=False),
         "rounds up where half is there": lambda s, r, n, d: _halves(s, r * n * d, up=True),
+        "takes at least one micro-batch": lambda s, r, n, d: _exactly(max(s, r * n * d), r * n * d),
     },
 }
