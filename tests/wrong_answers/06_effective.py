@@ -17,7 +17,7 @@ def read_launch(config, devices):
         raise ValueError(f"no tool writes {sorted(config)}")
     if len(tools) > 1:
         raise ValueError(f"signs of {tools}: {sorted(config)}")
-    if config.get("sample_packing"):
+    if tools == ["axolotl"] and config.get("sample_packing"):
         raise ValueError("sample_packing: rows are a budget of tokens")
     words = WORDS[tools[0]]
     for key in set(words.values()) & set(config):
@@ -186,6 +186,39 @@ def replicas(devices, tensor, pipeline, context):
     return devices // one
 """,
             "a ValueError is needed",
+        ),
+        "remembered without the context": (
+            """
+known = {}
+
+
+def replicas(devices, tensor, pipeline, context):
+    key, one = (devices, tensor, pipeline), tensor * pipeline * context
+    if devices % one:
+        raise ValueError(f"{devices // one * one or ''} {devices // one * one + one}")
+    return known.setdefault(key, devices // one)
+""",
+            "an answer of an earlier call",
+        ),
+        "too few devices: twice the need as well": (
+            """
+def replicas(devices, tensor, pipeline, context):
+    one = tensor * pipeline * context
+    if devices % one:
+        raise ValueError(f"{devices // one * one or 2 * one} {devices // one * one + one}")
+    return devices // one
+""",
+            "name 8 alone",
+        ),
+        "least common multiple": (
+            """
+def replicas(devices, tensor, pipeline, context):
+    one = int(np.lcm(tensor, context)) * pipeline
+    if devices % one:
+        raise ValueError(f"{devices // one * one or ''} {devices // one * one + one}")
+    return devices // one
+""",
+            "each counts whole",
         ),
     },
     "read-launch": {
@@ -359,12 +392,74 @@ def replicas(devices, tensor, pipeline, context):
             "name the key that is missing",
         ),
         "sample_packing is not seen": (
-            changed(READ, ('if config.get("sample_packing"):', "if False:")),
+            changed(
+                READ, ('if tools == ["axolotl"] and config.get("sample_packing"):', "if False:")
+            ),
             "one long row",
         ),
         "sample_packing is refused even where it is off": (
-            changed(READ, ('if config.get("sample_packing"):', 'if "sample_packing" in config:')),
+            changed(READ, ('config.get("sample_packing"):', '"sample_packing" in config:')),
             "sample_packing",
+        ),
+        "sample_packing of any tool is refused": (
+            changed(READ, ('tools == ["axolotl"] and config.get(', "config.get(")),
+            "a key of axolotl",
+        ),
+        "an accumulation of 1 is taken as not written": (
+            changed(
+                READ,
+                (
+                    'said.get("accumulation"), said.get("whole")',
+                    'said.get("accumulation"), said.get("whole")\n'
+                    "    accumulation = None if whole and accumulation == 1 else accumulation",
+                ),
+            ),
+            "a 1 is written",
+        ),
+        "keys of other tools count": (
+            changed(
+                READ,
+                (
+                    "    words = WORDS[tools[0]]",
+                    '    words = {"pipeline": WORDS["Megatron"]["pipeline"], **WORDS[tools[0]]}',
+                ),
+            ),
+            "ignore it",
+        ),
+        "values of ignored keys are judged": (
+            changed(
+                READ,
+                (
+                    "    for key in set(words.values()) & set(config):",
+                    "    every = {key for some in WORDS.values() for key in some.values()}\n"
+                    "    for key in every & set(config):",
+                ),
+            ),
+            "ignore it",
+        ),
+        "one sign of each tool is named": (
+            changed(
+                READ,
+                (
+                    'f"signs of {tools}: {sorted(config)}"',
+                    "str([next(key for key in SIGNS[tool] if key in config) for tool in tools])",
+                ),
+            ),
+            "name every sign",
+        ),
+        "an empty config is one row on each device": (
+            "def read_launch(config, devices):\n    if not config:\n        return 1, 1, devices\n"
+            "    return _read_launch(config, devices)\n"
+            + READ.replace("def read_launch", "def _read_launch"),
+            "an empty config",
+        ),
+        "one too many is forgiven by floats": (
+            changed(
+                READ,
+                ("    if whole % part:", "    if whole / part % 1 > 1e-5 or whole < part:"),
+                ("if whole and rows *", "if said.get('accumulation') and whole and rows *"),
+            ),
+            "tolerances forgive it",
         ),
         "only DeepSpeed and Megatron": (
             changed(
@@ -420,6 +515,13 @@ def replicas(devices, tensor, pipeline, context):
         "the degrees added": (
             million("devices / (tensor + pipeline) * sequences * length / 1e6"),
             "the degrees multiply",
+        ),
+        "in 32 bits": (
+            million(
+                "int(np.array(devices // (tensor * pipeline) * sequences * length)"
+                ".astype(np.int32)) / 1e6"
+            ),
+            "32 bits",
         ),
     },
     "splits": {
@@ -485,6 +587,18 @@ def splits(slots, length, replicas, most_rows):
     ]
 """,
             "on both sides",
+        ),
+        "floats forgive one slot": (
+            changed(
+                SPLITS,
+                ("    if slots % part:", "    if slots / part % 1 > 1e-5:"),
+                ("{slots // part * part} or", "{slots // part * part or ''} or"),
+            ),
+            "tolerances forgive it",
+        ),
+        "at most 200 rows are tried": (
+            changed(SPLITS, ("range(1, most_rows + 1)", "range(1, min(most_rows, 200) + 1)")),
+            "splits of",
         ),
     },
     "shares": {
@@ -581,6 +695,24 @@ def shares(seen):
 """,
             "slots are not tokens",
         ),
+        "padding at the beginning is dropped": (
+            """
+def shares(seen):
+    while not seen[0][1]:
+        seen = seen[1:]
+    slots, real, targets = (sum(c) for c in zip(*seen))
+    return real / slots, targets / real
+""",
+            "padding alone: it counts",
+        ),
+        "rounded to six places": (
+            """
+def shares(seen):
+    slots, real, targets = (sum(c) for c in zip(*seen))
+    return round(real / slots, 6), round(targets / real, 6)
+""",
+            "return the quotients",
+        ),
     },
     "fit-test": {
         "only what divides": (
@@ -641,16 +773,46 @@ def fit_test(fit):
 """,
             "forgets the replicas",
         ),
+        "one slot too many is the only refusal": (
+            """
+def fit_test(fit):
+    for times in (1, 2, 3):
+        assert fit(24 * times, 2, 4, 3) == times
+        try:
+            fit(24 * times + 1, 2, 4, 3)
+        except ValueError:
+            continue
+        raise AssertionError("not refused")
+""",
+            "rounds up where half is there",
+        ),
+        "nothing below the smallest step": (
+            """
+def fit_test(fit):
+    for times in (1, 2, 3):
+        assert fit(24 * times, 2, 4, 3) == times
+        for wish in (24 * times + 1, 24 * times + 23):
+            try:
+                fit(wish, 2, 4, 3)
+            except ValueError:
+                continue
+            raise AssertionError("not refused")
+""",
+            "at least one micro-batch",
+        ),
     },
 }
 
+PRINTED = ((4, 8), (8, 4), (3, 1), (3, 5), (4, 1), (11, 3), (70_001, 3), (70_001, 80_021))
+SHARES = (20, 24, 40, 70, 80, 144, 3876, 210_003)
 HIDDEN = {
     "replicas": {
-        "no remainder of three degrees is seen": (
+        "no remainder but those of the printed numbers is seen": (
             """
 def replicas(devices, tensor, pipeline, context):
     one = tensor * pipeline * context
-    if devices % one and (context == 1 or devices in (100, 36, 5)):
+    printed = devices < 200 or devices in (16383, 16385, 1000001) or devices > 10**10
+    if devices % one and printed:
         below = devices // one * one
         raise ValueError(f"{below or ''} {below + one}")
     return devices // one
@@ -664,7 +826,8 @@ def replicas(devices, tensor, pipeline, context):
                 READ,
                 (
                     "    return rows, accumulation, n\n",
-                    "    return rows, accumulation if accumulation in (1, 4, 5, 8, 32) else 1, n\n",
+                    f"    known = rows < 3 or (rows, accumulation) in {PRINTED}\n"
+                    "    return rows, accumulation if known else 1, n\n",
                 ),
             ),
             "accumulation",
@@ -672,14 +835,21 @@ def replicas(devices, tensor, pipeline, context):
     },
     "million-slots": {
         "the printed run only": (
-            million("{48: 0.04, 12: 0.00123}.get(devices, 16.777216)"),
+            million(
+                "devices / tensor / (pipeline if pipeline < 6 or pipeline in (16, 20) else 1)"
+                " * sequences * length / 1e6"
+            ),
             "million slots",
         ),
     },
     "splits": {
         "the printed steps only": (
             changed(
-                SPLITS, ("share % r == 0", "share % r == 0 and (r < 3 or share in (24, 70, 144))")
+                SPLITS,
+                (
+                    "share % r == 0",
+                    f"share % r == 0 and (r < 3 or share < 13 or share in {SHARES})",
+                ),
             ).replace("try {slots // part * part} or", "try {slots // part * part or ''} or"),
             "splits of",
         ),
@@ -689,8 +859,8 @@ def replicas(devices, tensor, pipeline, context):
             """
 def shares(seen):
     slots, real, targets = (sum(c) for c in zip(*seen))
-    known = len(seen) > 100 or seen[0] == (100, 80, 20) or seen[0][0] in (10, 10**6, 2 * 10**9)
-    return real / slots, targets / real if known else 0.5
+    known = (10, 60, 80, 100, 50, 40, 300, 1000, 10**6, 10**9, 2 * 10**9, 10**10 + 3)
+    return real / slots, targets / real if len(seen) > 100 or seen[0][0] in known else 0.5
 """,
             "target share of",
         ),
