@@ -745,7 +745,7 @@ HIDDEN = {
     "critical-batch": {
         "fitted to the printed case": (
             critical(
-                "(1 + share) * from_batch + share * critical if (critical, from_batch) in [(2190.6, 256), (1000, 64), (250, 0), (37.5, 8), (6_000_000_000, 1024), (500, 100), (12, 400), (300, 40), (90, 0.5), (0.0471234, 0.0042), (300, 0), (800, 96.5), (1.0456, 0.0021), (6000, 600), (7.25, 5_000_000_000), (3e-9, 2e-10), (340, 45), (260, 45), (340, 71)] else 745.3"
+                "(1 + share) * from_batch + share * critical if (critical, from_batch) in [(2190.6, 256), (1000, 64), (250, 0), (37.5, 8), (6_000_000_000, 1024), (500, 100), (12, 400), (300, 40), (90, 0.5), (0.0471234, 0.0042), (300, 0), (800, 96.5), (1.3456, 0.0021), (3000, 60), (7.25, 5_000_000_000), (3e-9, 2e-10), (340, 45), (260, 45), (340, 71)] else 745.3"
             ),
             "batch with",
         ),
@@ -1190,7 +1190,7 @@ WRONG["fastest"] |= {
 WRONG["two-norms"] |= {
     "a whole big batch": (
         norms(f"B = int(B); return {SQUARED}, {TRACE}"),
-        "as if big_batch were",
+        "made whole",
     ),
     "a whole size in the message": (
         norms(

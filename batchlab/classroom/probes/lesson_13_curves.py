@@ -52,7 +52,9 @@ NAMES = {  # of the arguments, as the page has them
     "fastest": ("least_steps", "critical", "fixed", "each"),
     "two-norms": ("small", "big", "small_batch", "big_batch"),
 }
-LIMITS = [d * 10.0**k for k in range(-9, 11) for d in (1, 2, 3, 5)] + [2.0**k for k in range(36)]
+LIMITS = [d * 10.0**k for k in range(-9, 11) for d in (1, 1.5, 2, 2.5, 3, 4, 5)] + [
+    2.0**k for k in range(36)
+]
 
 
 def as_if(name: str, version: Callable[..., Any], got: Any, case: tuple[float, ...]) -> str:

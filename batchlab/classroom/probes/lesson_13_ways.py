@@ -42,6 +42,7 @@ WAYS = {
     "first": "only the first parameter: squared norms of all of them add up",
     "last parameter": "only the last parameter: squared norms of all of them add up",
     "matrices": "parameters of one dimension have gradients, too",
+    "two names": "a parameter with two names is one parameter: count it once",
     "stale": "a parameter without a gradient in this window still has its old norm: empty the sums",
     "largest": "the largest of the passes: the last one has left the gradient of the step",
     "every pass": "the sums so far were added up: the last one is the gradient of the step",
@@ -147,6 +148,7 @@ def _part(way: str, parts: Sequence[Any]) -> float:
         return float(sum(float(one.bfloat16().square().sum()) for one in parts))
     chosen = {"first": parts[:1], "last parameter": parts[-1:],
               "matrices": [one for one in parts if one.ndim > 1],
+              "two names": [*parts, *(one for one in parts if one.ndim == 1)],
               "no numbers": [one for one in parts if one.ndim],
               "flat": [one for one in parts if one.ndim < 3],
               "no four": [one for one in parts if one.ndim < 4]}  # fmt: skip
