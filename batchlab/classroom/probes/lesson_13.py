@@ -15,6 +15,7 @@ import numpy as np
 
 from batchlab.classroom import plain as data_of
 from batchlab.classroom.probes.attempt import finite, mistakes_of, refusal, rounded, shown
+from batchlab.classroom.probes.lesson_13_curves import LIMITS, as_if
 from batchlab.classroom.probes.lesson_13_curves import RIGHT as CURVES
 from batchlab.classroom.probes.lesson_13_curves import WRONG as WRONG_CURVES
 from batchlab.classroom.probes.lesson_13_meter import meter, stops
@@ -27,10 +28,11 @@ from batchlab.classroom.probes.lesson_13_runs import (
 )
 from batchlab.classroom.probes.lesson_13_versions import RIGHT as NORMS
 from batchlab.classroom.probes.lesson_13_versions import WRONG as WRONG_NORMS
-from batchlab.classroom.probes.lesson_13_ways import WAYS, run
+from batchlab.classroom.probes.lesson_13_ways import SHAPES, WAYS, run
 from batchlab.noise import DEFINITIONS
 
 __all__ = [
+    "MANY",
     "REPORTS",
     "RIGHT",
     "WAYS",
@@ -48,6 +50,8 @@ __all__ = [
     "mistakes",
     "mistakes_of_pair",
     "mistakes_of_scale",
+    "of_the_run",
+    "one_changed",
     "refusal",
     "run",
     "shown",
@@ -63,7 +67,17 @@ INFINITE = (
     "the small norms are too long (pieces of earlier windows, sums so far), or the big ones too "
     "short (clipped, or the last piece only)"
 )
+RUNS = ("max_norm", "frozen", "loud", "quiet", "shapes")
 WORDS = (*DEFINITIONS, "noise_scale")
+
+EARLIER = "an answer of an earlier call: keep nothing between calls"
+MANY = [  # readings of all sizes, more than any window that keeps "enough" of them
+    (
+        (1 - 2 * (k % 5 == 0)) * 10.0 ** (k % 13 - 4) * (1 + k**2 % 7) * (1 + k / 9000),
+        (1 - 2 * (k % 7 == 0)) * 10.0 ** (k % 11 - 2) * (1 + k % 3) * (2 - k / 9000),
+    )
+    for k in range(12_000)
+]
 
 REPORTS = {
     "A": "Nine runs to a loss of 3.0, from 64 to 16,384 sequences. We take 747: from there on a "
@@ -115,32 +129,97 @@ def _named(version: Callable[..., float], *, strict: bool) -> Callable[..., floa
     return estimate
 
 
-def mistakes(name: str, *case: Any) -> dict[Any, str]:
-    """The numbers that wrong versions, and rounding, give for a case, by their thoughts."""
-    return rounded(RIGHT[name][0](*case)) | dict(mistakes_of(WRONG[name], *case))
+def one_changed(case: Sequence[Any], other: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """A case, and for each argument the same case with that argument from the other."""
+    return [tuple(case)] + [
+        (*case[:place], value, *case[place + 1 :]) for place, value in enumerate(other)
+    ]
 
 
-def mistakes_of_pair(name: str, *case: Any) -> list[tuple[Any, str]]:
-    """The pairs that wrong versions, and rounding, give for a case, where they are not right."""
-    right = RIGHT[name][0](*case)
+def mistakes(name: str, got: Any, *case: Any, earlier: Sequence[Any] = ()) -> dict[Any, str]:
+    """The numbers that mistakes give for a case, by their thoughts; none where `got` is right."""
+    right = RIGHT[name][0]
+    value = _row(got)
+    if len(value) == 1 and math.isclose(value[0], right(*case), rel_tol=1e-6):
+        return {}
+    found = rounded(right(*case)) | dict(mistakes_of(WRONG[name], *case))
+    if earlier:
+        found[right(*earlier)] = EARLIER
+    known = any(math.isclose(one, two, rel_tol=1e-5) for one in found for two in value)
+    if len(value) == 1 and not known:
+        found[value[0]] = as_if(name, right, value[0], case)
+    return found
+
+
+def mistakes_of_pair(
+    name: str, got: Any, *case: Any, earlier: Sequence[Any] = ()
+) -> list[tuple[Any, str]]:
+    """The pairs that mistakes give for a case, with their thoughts; none where `got` is right."""
+    right, value = RIGHT[name][0](*case), _row(got)
+    if len(value) == 2 and _same(value, right):
+        return []
+    found = [(RIGHT[name][0](*earlier), EARLIER)] if earlier else []
     with np.errstate(all="ignore"):
-        found = list(mistakes_of(WRONG[name], *case))
+        found += mistakes_of(WRONG[name], *case)
     for digits in range(9, -1, -1):
         short = tuple(round(one, digits) for one in right)
         for pair in (short, (short[0], right[1]), (right[0], short[1])):
             found.append((pair, f"rounded to {digits} digits: keep all"))
+    if len(value) == 2 and name != "noise-scale":
+        found += [(value, thought) for thought in [_limit(name, value, right, case)] if thought]
     return [(pair, thought) for pair, thought in found if not _same(pair, right)]
 
 
-def mistakes_of_scale(readings: Sequence[Any]) -> dict[Any, str]:
-    """The scales of wrong versions, whatever error they go with."""
-    right = RIGHT["noise-scale"][0](readings)[0]
-    found: dict[Any, str] = {}
+def _limit(name: str, value: Any, right: Any, case: tuple[Any, ...]) -> str:
+    """The limit that was set to an argument, or to a part of the result; empty if it is none."""
+    for part, other in ((0, 1), (1, 0)):
+        if math.isclose(value[other], right[other], rel_tol=1e-5):
+            for limit in (one for size in LIMITS for one in (size, -size)):
+                if math.isclose(value[part], limit):
+                    return f"as if there were a limit at {limit:g}: either may be any number"
+    if name == "fastest" and any(math.isclose(value[0], limit) for limit in LIMITS):
+        return f"as if a batch had a limit at {value[0]:g}: it has none"
+    return as_if(name, RIGHT[name][0], value, case)
+
+
+def mistakes_of_scale(
+    readings: Sequence[Any], got: Any, *, earlier: Sequence[Any] = ()
+) -> dict[Any, str]:
+    """The scales of wrong versions, whatever error they go with; none where `got` is right."""
+    version = RIGHT["noise-scale"][0]
+    right, value = version(readings)[0], _row(got)
+    if len(value) == 1 and math.isclose(value[0], right, rel_tol=1e-6):
+        return {}
+    found: dict[Any, str] = {version(earlier)[0]: EARLIER} if earlier else {}
     with np.errstate(all="ignore"):
         for pair, thought in mistakes_of(WRONG["noise-scale"], readings):
             if not math.isclose(pair[0], right, rel_tol=1e-5):
                 found.setdefault(pair[0], thought)
+        for fewer, thought in _fewer(readings):
+            for pair, _ in mistakes_of({"": version}, fewer):
+                found.setdefault(pair[0], thought)
     return rounded(right) | found
+
+
+def _fewer(readings: Sequence[Any]) -> list[tuple[list[Any], str]]:
+    """Readings of which some are missing, and what is thought then."""
+    all_of = list(readings)
+    sizes = sorted({int(size) for size in LIMITS if 1 < size < len(all_of)})
+    apart = [one for one, before in zip(all_of, [None, *all_of], strict=False) if one != before]
+    return [
+        (apart, "equal readings are readings of their own: all count"),
+        (all_of[::2], "every second reading was skipped: all count"),
+        *((all_of[:size], f"the first {size}: all of them count") for size in sizes),
+        *((all_of[-size:], f"the last {size}: all of them count") for size in sizes),
+    ]
+
+
+def _row(got: Any) -> tuple[float, ...]:
+    """The numbers of an answer; empty where it holds none."""
+    try:
+        return tuple(np.asarray(data_of.array(got), dtype=float).ravel().tolist())
+    except (data_of.NotPlain, TypeError, ValueError):
+        return ()
 
 
 def _same(pair: Sequence[float], right: Sequence[float]) -> bool:
@@ -174,19 +253,27 @@ def _holding(window: Sequence[Any]) -> int:
     return sum(any(rows) for rows in window)
 
 
+def of_the_run(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those options of a bench that change what a right run says."""
+    return {key: value for key, value in options.items() if key in RUNS}
+
+
 def weights_by_mistake(
-    got: Sequence[float], windows: Sequence[Any], **options: Any
+    got: Sequence[float], right: Sequence[float], windows: Sequence[Any], **options: Any
 ) -> list[tuple[Any, str]]:
-    """Weights that a meter leaves behind by mistake; these themselves come last."""
-    known = {key: value for key, value in options.items() if key in ("frozen", "loud")}
+    """Weights that a meter leaves behind by mistake; these come last, none if they are right."""
+    if len(got) == len(right) and np.allclose(got, right, rtol=0, atol=1e-9, equal_nan=True):
+        return []
+    known = of_the_run(options)
+    clip = known.pop("max_norm", math.inf)
     clips = {math.inf: "the step was not clipped at max_norm", 1.0: "max_norm is not always 1"}
     found = [
-        (run(windows, max_norm=clip, **known)["weights"], thought)
-        for clip, thought in clips.items()
-        if clip != options.get("max_norm", math.inf)
+        (run(windows, max_norm=other, **known)["weights"], thought)
+        for other, thought in clips.items()
+        if other != clip
     ]
     if options.get("frozen"):
-        thawed = run(windows, max_norm=options.get("max_norm", math.inf))["weights"]
+        thawed = run(windows, max_norm=clip)["weights"]
         found.append((thawed, "frozen parameters were trained"))
     other = "a gradient was changed on its way, or windows came in another order"
     return [*found, (list(got), other)]
@@ -196,9 +283,7 @@ def fault_of_scale(
     said: Mapping[str, Any], right: Mapping[str, Any], windows: Sequence[Any], **options: Any
 ) -> tuple[str, str]:
     """What is wrong with a meter's scale and error: which of them, and the likely thought."""
-    options = {
-        key: value for key, value in options.items() if key in ("max_norm", "frozen", "loud")
-    }
+    options = of_the_run(options)
     try:
         said = {name: float(data_of.number(said[name])) for name in ("scale", "error")}
     except data_of.NotPlain as problem:
@@ -212,7 +297,7 @@ def fault_of_scale(
         return "", ""
     if math.isinf(said[off[0]]):
         return off[0], INFINITE
-    for way, thought in WAYS.items():
+    for way, thought in (WAYS | (SHAPES if options.get("shapes") else {})).items():
         try:
             known = run(windows, way=way, **options)
         except (ArithmeticError, ValueError, IndexError):

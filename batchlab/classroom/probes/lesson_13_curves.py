@@ -1,6 +1,7 @@
 """Versions of what lesson 13 asks of a curve of steps, right ones and wrong ones.
 
     a curve, prices of a step  ->  the right value, and what each known mistake makes of it
+    a version, what came       ->  the one argument that was taken for another, if that explains it
 
 Words
     curve   steps = least x (1 + critical / batch)
@@ -10,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["RIGHT", "WRONG"]
+__all__ = ["NAMES", "RIGHT", "WRONG", "as_if"]
 
 Pair = tuple[float, float]
 
@@ -44,6 +45,48 @@ def _seconds(seconds: Callable[..., float]) -> Callable[..., Pair]:
         return batch, seconds(batch, least, critical, fixed, each)
 
     return found
+
+
+NAMES = {  # of the arguments, as the page has them
+    "critical-batch": ("critical", "from_batch", "share"),
+    "fastest": ("least_steps", "critical", "fixed", "each"),
+    "two-norms": ("small", "big", "small_batch", "big_batch"),
+}
+LIMITS = [d * 10.0**k for k in range(-9, 11) for d in (1, 1.5, 2, 2.5, 3, 4, 5)] + [
+    2.0**k for k in range(36)
+]
+
+
+def as_if(name: str, version: Callable[..., Any], got: Any, case: tuple[float, ...]) -> str:
+    """Which argument, cut, rounded or in another unit, makes a right version give what came.
+
+    >>> as_if("critical-batch", critical_batch, 820.0, (60, 20, 30))
+    'as if share were 10: take it as it is, whatever its size'
+    """
+    for place, name_of in enumerate(NAMES[name]):
+        for other in _instead(case, place):
+            changed = (*case[:place], other, *case[place + 1 :])
+            try:
+                value = version(*changed)
+            except (ArithmeticError, ValueError):
+                continue
+            if _alike(value, got):
+                return f"as if {name_of} were {other:g}: take it as it is, whatever its size"
+    return ""
+
+
+def _instead(case: tuple[float, ...], place: int) -> list[float]:
+    """What a limit, a rounding, another unit or another argument makes of one argument."""
+    own, rest = case[place], [*case[:place], *case[place + 1 :]]
+    short = [float(int(own)), *(round(own, digits) for digits in range(4)), 0.0]
+    times = [one * factor for one in rest for factor in (1, 2, 4, 8, 10, 16, 32, 64, 100)]
+    return [one for one in [*short, own / 100, own / 1000, *LIMITS, *times] if one != own]
+
+
+def _alike(value: Any, got: Any) -> bool:
+    """Whether two numbers, or two pairs, agree to what float32 keeps."""
+    pairs = zip(value, got, strict=True) if isinstance(value, tuple) else [(value, got)]
+    return all(math.isclose(a, b, rel_tol=1e-5) for a, b in pairs)
 
 
 RIGHT: dict[str, tuple[Callable[..., Any], ...]] = {

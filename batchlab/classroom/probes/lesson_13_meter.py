@@ -31,7 +31,13 @@ __all__ = ["meter", "stops"]
 
 MOMENT = 1313  # the random state in which a meter starts
 STEPS = {"take": take_step, "careful": careful_step}
-KINDS = {kind.__name__: kind for kind in (RuntimeError, KeyboardInterrupt)}
+
+
+class Stopped(BaseException):
+    """An exception that nobody has heard of."""
+
+
+KINDS = {kind.__name__: kind for kind in (RuntimeError, ValueError, KeyboardInterrupt, Stopped)}
 
 
 def stops(yours: Callable[..., Any]) -> bool:
@@ -48,14 +54,20 @@ class _Bench:
     """A model with its step, which note what somebody else changes."""
 
     def __init__(
-        self, model: Biased, schedule: Any, step: str, fails_at: int | None, fails_with: str
+        self,
+        model: Biased,
+        schedule: Any,
+        step: str,
+        fails_at: int | None,
+        fails_with: str,
+        breaks: int | None,
     ) -> None:
         self.model, self.schedule, self.train = model, schedule, model.training
         self.chosen, self.fails_at, self.fails_with = STEPS[step], fails_at, KINDS[fails_with]
-        self.calls = 0
+        self.calls, self.breaks = 0, breaks
         self.touched: set[str] = set()
         self.ahead = False
-        self.gradients = self._gradients()
+        self.gradients, self.random = self._gradients(), torch.get_rng_state()
         self.theirs = [
             model.head.register_hook(lambda gradient: None),
             model.head.register_post_accumulate_grad_hook(lambda p: None),
@@ -69,12 +81,15 @@ class _Bench:
         if self.calls == self.fails_at:
             raise self.fails_with("this step fails")
         loss = self.chosen(model, optimizer, schedule, micro_batches, max_norm)
-        self.gradients = self._gradients()
+        torch.rand(3)  # as dropout draws
+        self.gradients, self.random = self._gradients(), torch.get_rng_state()
         return loss
 
     def one_by_one(self, windows: list[Any]) -> Iterator[Any]:
         for number, window in enumerate(windows):
             self.ahead = self.ahead or self.calls < number
+            if self.breaks == number + 1:
+                raise self.fails_with("these windows fail")
             yield window
 
     def _gradients(self) -> list[Any]:
@@ -86,6 +101,7 @@ class _Bench:
         changed = {
             "mode (train or eval)": self.model.training != self.train,
             "schedule": self.schedule.last_epoch != trained,
+            "random state": not torch.equal(self.random, torch.get_rng_state()),
             "gradients between the steps": not all(map(_alike, self.gradients, self._gradients())),
         }
         self.touched |= {what for what, is_so in changed.items() if is_so}
@@ -93,8 +109,6 @@ class _Bench:
     def close(self) -> None:
         """Compare a last time, and take the hooks of others off."""
         self.compare()
-        if not torch.equal(torch.get_rng_state(), torch.manual_seed(MOMENT).get_state()):
-            self.touched.add("random state")
         there = (self.model.head._backward_hooks, self.model.head._post_accumulate_grad_hooks)
         if not all(one and h.id in one for one, h in zip(there, self.theirs, strict=True)):
             self.touched.add("hooks of others")
@@ -109,9 +123,12 @@ def meter(
     max_norm: float = math.inf,
     frozen: bool = False,
     loud: float = 0.0,
+    quiet: float = 1.0,
+    shapes: bool = False,
     step: str = "take",
     fails_at: int | None = None,
     fails_with: str = "RuntimeError",
+    breaks: int | None = None,
     refuses: bool = False,
     stream: bool = False,
     before: bool = False,
@@ -121,33 +138,36 @@ def meter(
 
     step        "take" is that of lesson 05, "careful" leaves the weights alone at nan
     fails_at    the step of this number raises what fails_with names; refuses: a ValueError is right
+    breaks      so do the windows, in place of that number
     stream      the windows come from a generator
     before      a gradient of an earlier step stands in every .grad
     evaluating  the model is in eval mode
-    loud        how much larger the gradient of the bias is than it should be
+    loud, quiet, shapes: of the model, see `lesson_13_rows.Biased`
     said        what it returned; error: the exception in words, empty for none; left: what it left
     """
     awaited = tuple(
-        kind for kind, is_so in ((ValueError, refuses), (KINDS[fails_with], fails_at)) if is_so
+        kind
+        for kind, is_so in ((ValueError, refuses), (KINDS[fails_with], fails_at or breaks))
+        if is_so
     )
     said, error = None, ""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(MOMENT)
-        model, optimizer, schedule = made(frozen, loud)
+        model, optimizer, schedule = made(frozen, loud, quiet, shapes)
         model.train(not evaluating)
         for p in model.parameters():
             if before and p.requires_grad:
                 p.grad = torch.full_like(p, 3.0)
-        bench = _Bench(model, schedule, step, fails_at, fails_with)
+        bench = _Bench(model, schedule, step, fails_at, fails_with, breaks)
         given, kept = windows_of(windows), windows_of(windows)
-        source = bench.one_by_one(given) if stream else given
+        source = bench.one_by_one(given) if stream or breaks else given
         model.calls.clear()
         try:
             said = yours(bench.step, model, optimizer, schedule, source, max_norm)
         except awaited as raised:
             error = f"{type(raised).__name__}: {raised}"
         except Exception as raised:
-            if fails_at is None:
+            if not (fails_at or breaks):
                 raise
             error = f"{type(raised).__name__}: {raised}"
         bench.close()

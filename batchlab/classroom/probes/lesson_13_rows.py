@@ -41,7 +41,10 @@ def micro_batch(rows: Sequence[int], seed: int) -> dict[str, Tensor]:
         if targets == POISON:
             input_ids[row, 0] = VOCABULARY - 1
         labels[row, 1 + (TARGETS if targets < 0 else targets) :] = IGNORE
-    return {"input_ids": input_ids, "labels": labels}
+    # a row without targets has real tokens, too: a prompt alone, of which the mask says nothing
+    held = torch.tensor([1 + (TARGETS if one < 0 else max(one, 2)) for one in rows])
+    mask = (torch.arange(length) < held[:, None]).long()
+    return {"input_ids": input_ids, "attention_mask": mask, "labels": labels}
 
 
 def targets(micro: dict[str, Tensor]) -> int:
@@ -85,15 +88,32 @@ def careful_step(
 
 
 class Biased(Counting):
-    """The bigram model with a bias, which micro-batches of more than LONG slots do not use."""
+    """The bigram model with a bias, which micro-batches of more than LONG slots do not use.
 
-    def __init__(self, loud: float) -> None:
+    loud    how many times the gradient of the bias is added to it, its value unchanged
+    quiet   what every gradient is multiplied with, no value changed
+    shapes  a number, a cube and four dimensions learn beside vector and tables
+    """
+
+    def __init__(self, loud: float, quiet: float = 1.0, shapes: bool = False) -> None:
         super().__init__()
         self.bias = nn.Parameter(torch.linspace(-0.4, 0.7, VOCABULARY, dtype=torch.double))
-        self.loud = loud  # times the gradient of the bias, and not its value
+        self.tied = self.bias  # one parameter under two names, as weights are tied
+        self.loud, self.quiet, self.more = loud, quiet, nn.ParameterList()
+        if shapes:
+            for shape in ((), (2, 3, 2), (3, 1, 2, 2)):
+                filled = torch.full(shape, 1.5, dtype=torch.double)
+                self.more.append(nn.Parameter(filled))
 
     def forward(self, input_ids: Tensor, **_: object) -> Tensor:
+        logits = self._logits(input_ids)
+        return logits.detach() + self.quiet * (logits - logits.detach())
+
+    def _logits(self, input_ids: Tensor) -> Tensor:
         logits = super().forward(input_ids)
+        if len(self.more):
+            gain, cube, four = self.more
+            logits = gain * logits + cube.flatten() + 2 * four.flatten()
         slots = input_ids.shape[1]
         if LONG < slots <= LONGER:
             return logits
@@ -102,9 +122,11 @@ class Biased(Counting):
         return logits + self.bias + loud * (self.bias - self.bias.detach())
 
 
-def made(frozen: bool, loud: float = 0.0) -> tuple[Biased, Any, Any]:
+def made(
+    frozen: bool, loud: float = 0.0, quiet: float = 1.0, shapes: bool = False
+) -> tuple[Biased, Any, Any]:
     """A model, plain gradient descent, and a schedule that changes nothing."""
-    model = Biased(loud)
+    model = Biased(loud, quiet, shapes)
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
     with torch.no_grad():

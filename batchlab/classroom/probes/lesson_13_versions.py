@@ -203,7 +203,7 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         "a batch below 1 was raised to 1: use it as it is": lambda s, b, few, many: (
             two_norms(s, b, max(few, 1), many)
         ),
-        "batches leave 32 bits: use Python numbers": lambda s, b, few, many: two_norms(
+        "batches were made whole, or cut to 32 bits": lambda s, b, few, many: two_norms(
             s, b, *(float(np.array(n).astype(np.int32)) or n for n in (few, many))
         ),
     },

@@ -21,7 +21,7 @@ from batchlab.classroom.probes.lesson_13_rows import Window, made, targets, wind
 from batchlab.classroom.probes.lesson_13_versions import noise_scale, two_norms
 from batchlab.counts import IGNORE
 
-__all__ = ["WAYS", "run"]
+__all__ = ["SHAPES", "WAYS", "run"]
 
 WAYS = {
     "clipped": "the big norm was read after clipping: hear it before, when the last backward ends",
@@ -42,6 +42,7 @@ WAYS = {
     "first": "only the first parameter: squared norms of all of them add up",
     "last parameter": "only the last parameter: squared norms of all of them add up",
     "matrices": "parameters of one dimension have gradients, too",
+    "two names": "a parameter with two names is one parameter: count it once",
     "stale": "a parameter without a gradient in this window still has its old norm: empty the sums",
     "largest": "the largest of the passes: the last one has left the gradient of the step",
     "every pass": "the sums so far were added up: the last one is the gradient of the step",
@@ -57,6 +58,10 @@ WAYS = {
     "since the start": "pieces of the windows before are still in the sum: begin anew",
     "all together": "one reading from all windows together: each window gives its own",
 }
+SHAPES = dict.fromkeys(  # ways that only a model with such parameters tells apart
+    ("no numbers", "flat", "no four"),
+    "parameters of no dimension, and of three or four, have gradients, too",
+)
 
 
 def run(
@@ -66,9 +71,11 @@ def run(
     max_norm: float = math.inf,
     frozen: bool = False,
     loud: float = 0.0,
+    quiet: float = 1.0,
+    shapes: bool = False,
 ) -> dict[str, Any]:
     """What a meter that goes a way says of a run; the run itself is the right one, by hand."""
-    model, _, _ = made(frozen, loud)
+    model, _, _ = made(frozen, loud, quiet, shapes)
     learning = [p for p in model.parameters() if p.requires_grad]
     readings: list[tuple[float, float]] = []
     losses: list[float] = []
@@ -140,7 +147,11 @@ def _part(way: str, parts: Sequence[Any]) -> float:
     if way == "half":
         return float(sum(float(one.bfloat16().square().sum()) for one in parts))
     chosen = {"first": parts[:1], "last parameter": parts[-1:],
-              "matrices": [one for one in parts if one.ndim > 1]}  # fmt: skip
+              "matrices": [one for one in parts if one.ndim > 1],
+              "two names": [*parts, *(one for one in parts if one.ndim == 1)],
+              "no numbers": [one for one in parts if one.ndim],
+              "flat": [one for one in parts if one.ndim < 3],
+              "no four": [one for one in parts if one.ndim < 4]}  # fmt: skip
     return _square(chosen.get(way, parts))
 
 
