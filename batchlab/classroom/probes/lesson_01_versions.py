@@ -221,6 +221,8 @@ def cut_noises(gradients: Any, rows: int) -> Iterator[tuple[float, str]]:
         less = _textbook(g, rows) * math.sqrt(len(g) / (len(g) - 1))
         yield less, "divided by N - 1: the formula above divides by N, the pool is all there is"
     yield _textbook(np.abs(g), rows), "a pull has a sign: it is lost here"
+    for digits in range(1, 10):
+        yield round(_textbook(g, rows), digits), f"rounded to {digits} digits: keep them all"
     for most in range(1, g.shape[1]):
         yield _textbook(g[:, :most], rows), "the first parameters only: take all"
     for most in FIRST:
