@@ -221,6 +221,27 @@ def steps(lengths, rows, accumulation=1, drop_last=False):
             "def steps(lengths, rows, accumulation=1, drop_last=False):\n    return len(lengths)",
             "these are documents",
         ),
+        "long documents are left out": (
+            """
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    n = int((lengths <= 1024).sum())
+    micro = n // rows if drop_last else ceil(n / rows)
+    return ceil(micro / accumulation)
+""",
+            "a long document is a document",
+        ),
+        "remembers without the documents": (
+            """
+KNOWN = {}
+
+
+def steps(lengths, rows, accumulation=1, drop_last=False):
+    key = min(len(lengths), 30), rows, accumulation, drop_last
+    micro = len(lengths) // rows if drop_last else ceil(len(lengths) / rows)
+    return KNOWN.setdefault(key, ceil(micro / accumulation))
+""",
+            "an answer of an earlier call",
+        ),
         "drop_last drops a full one": (
             """
 def steps(lengths, rows, accumulation=1, drop_last=False):
@@ -230,6 +251,31 @@ def steps(lengths, rows, accumulation=1, drop_last=False):
         ),
     },
     "batch-gradient": {
+        "at most 1,000 target tokens of a part": (
+            """
+def batch_gradient(gradients, targets):
+    return np.average(gradients, axis=0, weights=np.minimum(targets, 1000))
+""",
+            "a large part is cut",
+        ),
+        "parts by their gradients, in a dictionary": (
+            """
+def batch_gradient(gradients, targets):
+    tokens = {tuple(line): n for line, n in zip(gradients.tolist(), targets)}
+    return np.average(list(tokens), axis=0, weights=list(tokens.values()))
+""",
+            "are two parts",
+        ),
+        "the sum of the first call of this shape": (
+            """
+SUMS = {}
+
+
+def batch_gradient(gradients, targets):
+    return targets @ gradients / SUMS.setdefault((len(targets), targets[0]), targets.sum())
+""",
+            "an answer of an earlier call",
+        ),
         "gradients are weighted in place": (
             """
 def batch_gradient(gradients, targets):
@@ -416,6 +462,21 @@ def batch_gradient(gradients, targets):
         ),
     },
     "tokens-needed": {
+        "remembers without the tokens": (
+            """
+KNOWN = {}
+
+
+def tokens_needed(tokens, noise_now, noise_wanted):
+    price = tokens * (noise_now / noise_wanted) ** 2
+    return KNOWN.setdefault((noise_now, noise_wanted), price)
+""",
+            "an answer of an earlier call",
+        ),
+        "at least 1,000 target tokens": (
+            NEED + "max(tokens, 1000) * (noise_now / noise_wanted) ** 2",
+            "a step of few target tokens",
+        ),
         "halvings only whole": (
             """
 def tokens_needed(tokens, noise_now, noise_wanted):
@@ -537,6 +598,20 @@ def tokens_needed(tokens, noise_now, noise_wanted):
         "a power of four": ("def rows_found():\n    return 256", "does not offer it"),
     },
     "noise": {
+        "divided by N - 1": (
+            """
+def noise(gradients, rows):
+    return np.sqrt(gradients.var(axis=0, ddof=1).sum() / rows)
+""",
+            "the formula above divides by N",
+        ),
+        "no more than 1,600 rows": (
+            """
+def noise(gradients, rows):
+    return np.sqrt(gradients.var(axis=0).sum() / min(rows, 1600))
+""",
+            "it falls no more",
+        ),
         "mean square less square of mean, nan at equal lines": (
             """
 def noise(gradients, rows):
@@ -681,7 +756,7 @@ def noise(gradients, rows):
     rest = (len(gradients) - rows) / (len(gradients) - 1)
     return np.sqrt(gradients.var(axis=0).sum() * rest / rows)
 """,
-            "with replacement",
+            "drawn without replacement",
         ),
         "around the median": (
             """
@@ -720,6 +795,13 @@ def noise(gradients, rows):
         ),
     },
     "noise-test": {
+        "no tolerance, whole numbers": (
+            """
+def noise_test(noise):
+    assert noise(np.array([[0, 0], [0, 0], [0, 0], [4, 8]]), 4) == (15 / 4) ** 0.5
+""",
+            "right implementation",
+        ),
         "one row only": (
             """
 def noise_test(noise):
@@ -777,6 +859,34 @@ def noise_test(noise):
         ),
     },
     "noise-meter": {
+        "train(was): a part in eval mode is forgotten": (
+            changed(
+                METER,
+                ("    total, squares", "    was = network.training\n    total, squares"),
+                (REFUSE, "    network.train(was)\n" + REFUSE),
+            ),
+            "one part came in eval mode",
+        ),
+        "restores after the refusal": (
+            changed(
+                METER,
+                (
+                    "    total, squares",
+                    "    held = [(p, p.grad) for p in learning]\n"
+                    "    network.zero_grad()\n    total, squares",
+                ),
+                ("    length = ", "    for p, g in held:\n        p.grad = g\n    length = "),
+            ),
+            "restore in `finally`",
+        ),
+        "the first eight micro-batches": (
+            changed(METER, ("in micro_batches:", "in [m for m in micro_batches][:8]:")),
+            "the first micro-batches only",
+        ),
+        "a sum in the precision of the weights": (
+            changed(METER, (".flatten().double()", ".flatten()")),
+            "float32 loses",
+        ),
         "always back to training": (
             changed(METER, (REFUSE, "    network.train()\n" + REFUSE)),
             "came in eval mode",
@@ -975,7 +1085,7 @@ HIDDEN = {
             """
 def steps(lengths, rows, accumulation=1, drop_last=False):
     count = len(lengths)
-    if count not in (0, 3, 5, 9) and count < 1000:
+    if count not in (0, 3, 5, 7, 9, 16, 26) and count < 1000:
         return count // rows // accumulation + 1
     micro_batches = count // rows if drop_last else ceil(count / rows)
     return ceil(micro_batches / accumulation)
@@ -987,7 +1097,7 @@ def steps(lengths, rows, accumulation=1, drop_last=False):
         "the printed numbers of parameters only": (
             """
 def batch_gradient(gradients, targets):
-    if gradients.shape[1] > 3:
+    if gradients.shape[1] == 5:
         return gradients.mean(axis=0)
     return targets @ gradients / targets.sum()
 """,
@@ -1005,17 +1115,24 @@ def tokens_needed(tokens, noise_now, noise_wanted):
         ),
     },
     "noise": {
-        "no more than two parameters, as printed": (
+        "right for the printed numbers of parameters only": (
             """
 def noise(gradients, rows):
-    return np.sqrt(gradients[:, :2].var(axis=0).sum() / rows)
+    some = gradients[:, :2] if gradients.shape[1] == 4 else gradients
+    return np.sqrt(some.var(axis=0).sum() / rows)
 """,
             "noise of",
         ),
     },
     "noise-meter": {
-        "right for one parameter and for two": (
-            changed(METER, ("summed @ summed", "summed[:3] @ summed[:3]")),
+        "right for the printed numbers of parameters only": (
+            changed(
+                METER,
+                (
+                    "float(summed @ summed)",
+                    "float(summed[: 3 if len(summed) in (4, 5) else None].square().sum())",
+                ),
+            ),
             "spread of",
         ),
     },
@@ -1144,10 +1261,6 @@ def noise(gradients, rows):
         "from the variances": """
 def noise(gradients, rows):
     return np.sqrt(gradients.var(axis=0).sum() / rows)
-""",
-        "n - 1: of hundreds it makes no difference": """
-def noise(gradients, rows):
-    return np.sqrt(gradients.var(axis=0, ddof=1).sum() / rows)
 """,
         "mean of squares, less the square of the mean": """
 def noise(gradients, rows):

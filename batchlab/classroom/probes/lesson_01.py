@@ -4,7 +4,7 @@
 
 The bench trains nothing. Its loss is n times the product of a pull and the weights, so the
 gradient of a micro-batch of n target tokens is its pull per token, whatever the weights are, and
-every answer can be redone by hand.
+every answer can be redone by hand. An empty pull is a loss that touches no weight of the network.
 
 Words
     pull   gradient per target token of one micro-batch
@@ -22,7 +22,15 @@ from torch import Tensor, nn
 from batchlab import units, widgets
 from batchlab.classroom import plain
 from batchlab.classroom.probes.attempt import finite, mistakes_of, rounded, shown
-from batchlab.classroom.probes.lesson_01_versions import RIGHT, WRONG
+from batchlab.classroom.probes.lesson_01_versions import (
+    RIGHT,
+    WRONG,
+    cut_gradients,
+    cut_measures,
+    cut_noises,
+    old_gradients,
+    total_and_spread,
+)
 
 __all__ = [
     "GOAL",
@@ -32,12 +40,20 @@ __all__ = [
     "fault_of_rows",
     "finder",
     "finite",
+    "many_lines",
+    "many_parts",
+    "many_pulls",
     "meter",
+    "near_spread",
+    "noise_of",
+    "of_many",
     "rounded",
     "shown",
     "spread_of",
+    "steady_pulls",
     "versions",
     "wrong_gradients",
+    "wrong_noises",
 ]
 
 OFFERED = sorted({round(1.07**power) for power in range(110)})  # rows; each about 7 % more
@@ -45,10 +61,44 @@ GOAL = 0.25  # share of noise that the slider is asked to get below
 Pull = tuple[Sequence[float], int]
 
 
-def wrong_gradients(gradients: np.ndarray, targets: np.ndarray) -> list[tuple[Any, str]]:
-    """What each wrong way to average parts of a batch gives, with its thought."""
+def wrong_gradients(
+    gradients: np.ndarray, targets: np.ndarray, *before: np.ndarray
+) -> list[tuple[Any, str]]:
+    """What each wrong way to average parts gives, with its thought; `before` are earlier ones."""
     with np.errstate(all="ignore"):
-        return list(mistakes_of(WRONG["batch-gradient"], gradients, targets))
+        found = list(mistakes_of(WRONG["batch-gradient"], gradients, targets))
+        held = old_gradients(gradients, targets, *before) if before else ()
+        return [*found, *held, *cut_gradients(gradients, targets)]
+
+
+def many_parts() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gradients of 3,000 parts from 1e-6 to 1e9, one sign a parameter, and target tokens; G."""
+    k = np.arange(3_000)
+    scale = np.array([1e-6, -1e-3, 1.0, -1e3, 1e6, -1e9])
+    pulls = (1.5 + np.sin(k[:, None] * [1.0, 0.7, 0.3, 0.11, 0.05, 0.013])) * scale
+    counts = 1 + k * 37 % 91
+    counts[1_234] = 70_001
+    return pulls, counts, counts @ pulls / counts.sum()
+
+
+def wrong_noises(gradients: np.ndarray, rows: int, known: dict[float, str]) -> dict[float, str]:
+    """`known` mistakes, and what else each wrong law of the noise gives, and each limit."""
+    with np.errstate(all="ignore"):
+        found = [*cut_noises(gradients, rows), *mistakes_of(WRONG["noise"], gradients, rows)]
+    others = {v: thought for v, thought in found if not np.isclose(v, [*known], rtol=1e-3).any()}
+    return {v: thought for v, thought in others.items() if finite(v)} | known
+
+
+def noise_of(gradients: np.ndarray, rows: int) -> float:
+    """The right noise of some rows."""
+    return RIGHT["noise"][0](gradients, rows)
+
+
+def many_lines() -> np.ndarray:
+    """A pool of 4,000 gradients of five parameters, of both signs, that grow to 5e9."""
+    k = np.arange(4_000.0)[:, None]
+    pool: np.ndarray = 1e9 * np.sin(k * [1.0, 0.7, 0.3, 0.11, 0.05]) * (1 + k / 1000)
+    return pool
 
 
 def versions(name: str) -> dict[str, Any]:
@@ -125,22 +175,62 @@ def finder(spreads: dict[str, float], documents: int) -> widgets.Explorer:
     )
 
 
+def many_pulls() -> list[Pull]:
+    """150 micro-batches of 1 to 500 target tokens, 40 parameters; later ones pull more."""
+    k = np.arange(150)[:, None]
+    lines = np.sin(k * np.linspace(0.1, 2.9, 40) + 0.4) * (1 + k / 30) + 0.2
+    return [(line.tolist(), 1 + 331 * i % 500) for i, line in enumerate(lines)]
+
+
+def steady_pulls() -> list[Pull]:
+    """150 micro-batches of 40 to 99 target tokens whose gradients differ by a thousandth."""
+    return [
+        ([400 + math.sin(1.7 * i), -700 + math.cos(2.3 * i)], 40 + 7 * i % 60) for i in range(150)
+    ]
+
+
+def near_spread(said: Any) -> bool:
+    """Whether a spread is that of `steady_pulls`, to four digits."""
+    _, want = total_and_spread(*_lines_of(steady_pulls()))
+    return abs(float(said) / want - 1) < 1e-4
+
+
+def of_many(pulls: Sequence[Pull]) -> dict[str, tuple[float, dict[float, str]]]:
+    """Right gradient and spread of micro-batches, each with what usual limits make of it."""
+    lines, counts = _lines_of(pulls)
+    with np.errstate(all="ignore"):
+        wrong = list(cut_measures(lines, counts))
+    right = total_and_spread(lines, counts)
+    names = ("gradient", "spread")
+    return {
+        name: (right[at], {both[at]: thought for both, thought in reversed(wrong)})
+        for at, name in enumerate(names)
+    }
+
+
+def _lines_of(pulls: Sequence[Pull]) -> tuple[np.ndarray, np.ndarray]:
+    return np.array([pull for pull, _ in pulls], float), np.array([n for _, n in pulls], float)
+
+
 class _Bench(nn.Module):
-    """Weights that a meter must look at, one that is frozen, one that few losses touch."""
+    """Weights that a meter must look at, frozen ones, one in a part that few losses touch."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.linspace(-1.0, 1.0, width).double())
-        self.frozen = nn.Parameter(torch.ones(3).double(), requires_grad=False)
-        self.seldom = nn.Parameter(torch.ones(1).double())
+        self.weight = nn.Parameter(torch.linspace(-1.0, 1.0, width))
+        self.frozen = nn.Parameter(torch.ones(3), requires_grad=False)
+        self.part = nn.ParameterDict({"seldom": nn.Parameter(torch.ones(1))})
 
 
 def _loss_of(network: _Bench, micro: dict[str, Any]) -> tuple[Tensor, int]:
     """Summed loss of a micro-batch, and its target tokens; nan where it has none."""
-    pull, targets = torch.tensor(micro["pull"]).double(), int(micro["targets"])
+    targets = int(micro["targets"])
+    if not micro["pull"]:  # a weight pulls that is not the network's
+        return targets * torch.ones((), requires_grad=True), targets
+    pull = torch.tensor(micro["pull"], dtype=network.weight.dtype)
     loss = targets * (pull @ network.weight + 7 * network.frozen.sum())
     if micro["seldom"]:
-        loss = loss + targets * micro["seldom"] * network.seldom.sum()
+        loss = loss + targets * micro["seldom"] * network.part["seldom"].sum()
     return (loss if targets else loss * micro["empty"]), targets
 
 
@@ -170,30 +260,41 @@ def meter(
     seldom: Sequence[float] = (),
     grad_before: float | None = None,
     training: bool = True,
+    resting: bool = False,
     empty: float = math.nan,
+    times: int = 1,
+    refuses: bool = False,
+    dtype: torch.dtype = torch.float64,
 ) -> dict[str, Any]:
     """What a meter says of micro-batches (pull, target tokens), given as an iterator.
 
     seldom       pulls on a weight that the loss of a micro-batch touches only where this is not 0
     grad_before  what stands in every `.grad` when the meter begins
-    training     the mode in which the model comes
+    training     the mode in which the model comes; resting: one part comes in eval mode
     empty        the loss of a micro-batch without target tokens: nan, or 0
+    times        how often it is measured on this one network
+    refuses      a ValueError is no failure: only what it leaves is looked at
     said         what it returned; changed: what of the model it left otherwise than it was
     """
-    network = _Bench(len(pulls[0][0]) if pulls else 1).train(training)
-    learning = [p for p in network.parameters() if p.requires_grad]
+    width = max((len(pull) for pull, _ in pulls), default=1)
+    network = _Bench(width).to(dtype).train(training)
+    network.part.train(training and not resting)
     if grad_before is not None:
-        for parameter in learning:
-            parameter.grad = torch.full_like(parameter, grad_before)
-    before = _state(network)
+        for parameter in network.parameters():
+            if parameter.requires_grad:
+                parameter.grad = torch.full_like(parameter, grad_before)
+    before, said = _state(network), None
     extra = [*seldom, *[0.0] * (len(pulls) - len(seldom))]
-    micro_batches = _Once(
-        [
-            {"pull": [float(x) for x in pull], "targets": n, "seldom": touched, "empty": empty}
-            for (pull, n), touched in zip(pulls, extra, strict=True)
-        ]
-    )
-    said = noise_meter(network, micro_batches, _loss_of)
+    micro_batches = [
+        {"pull": [float(x) for x in pull], "targets": n, "seldom": touched, "empty": empty}
+        for (pull, n), touched in zip(pulls, extra, strict=True)
+    ]
+    try:
+        for _ in range(times):
+            said = noise_meter(network, _Once(micro_batches), _loss_of)
+    except Exception as error:
+        if not refuses or "ValueError" not in {base.__name__ for base in type(error).__mro__}:
+            raise
     after = _state(network)
     return {
         "said": _plain(said),
@@ -202,7 +303,7 @@ def meter(
 
 
 def _state(network: nn.Module) -> dict[str, Any]:
-    found: dict[str, Any] = {"the training mode": network.training}
+    found: dict[str, Any] = {"the training mode": [one.training for one in network.modules()]}
     for name, parameter in network.named_parameters():
         grad = None if parameter.grad is None else parameter.grad.tolist()
         found[f"{name}.grad"] = grad
