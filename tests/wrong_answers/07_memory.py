@@ -1209,8 +1209,114 @@ def bill_test(bill):
         ),
     },
 }
-for answer, tries in TRIED.items():
-    WRONG[answer] |= tries
+KEPT = """
+KNOWN = {}
+
+
+"""
+SECOND = {  # what a second student slipped past the checks, one of each kind
+    "state-bytes": {
+        "the first parts alone": (states("in parts:", "in parts[:1500]:"), "4,000 parts"),
+        "remembered by the first part": (
+            KEPT
+            + changed(
+                STATES,
+                (
+                    "    total = 0",
+                    "    key = len(parts), *parts[:1]\n    if key in KNOWN:\n        return KNOWN[key]\n    total = 0",
+                ),
+                ("return total", "KNOWN[key] = total\n    return total"),
+            ),
+            "an answer of an earlier call",
+        ),
+    },
+    "slot-bytes": {
+        "layers remembered by the hidden size": (
+            KEPT
+            + slot(
+                (
+                    "return layers * (2 * values + 4 * heads)",
+                    "return KNOWN.setdefault(hidden, layers * (2 * values + 4 * heads))",
+                )
+            ),
+            "an answer of an earlier call",
+        ),
+    },
+    "chunked-loss": {
+        "reentrant": (loss(("use_reentrant=False", "use_reentrant=True")), "use_reentrant=False"),
+        "word 0 is padding": (
+            loss(
+                (
+                    "            head(some).float(), targets,",
+                    "            head(some).float(), torch.where(targets == 0, loop.IGNORE, targets),",
+                )
+            ),
+            "word 0 is a word",
+        ),
+        "a call inside a call": (
+            """
+def chunked_loss(hidden, head, labels, chunk):
+    def one(some, targets):
+        return functional.cross_entropy(
+            head(some).float(), targets, ignore_index=loop.IGNORE, reduction="sum")
+
+    first = checkpoint(one, hidden[:chunk], labels[:chunk], use_reentrant=False)
+    if len(labels) <= chunk:
+        return first
+    return first + chunked_loss(hidden[chunk:], head, labels[chunk:], chunk)
+""",
+            "RecursionError",
+        ),
+    },
+    "lora-bytes": {
+        "the first matrices alone": (
+            lora(("    for inputs", "    matrices = matrices[:500]\n    for inputs")),
+            "4,000 matrices",
+        ),
+        "rank cut to the shorter side": (
+            lora(("rank * (inputs + outputs)", "min(rank, inputs, outputs) * (inputs + outputs)")),
+            "rank 12",
+        ),
+    },
+    "most-rows": {
+        "the same list once": (
+            guard(
+                (
+                    "    if len(documents) <",
+                    "    documents = list({id(one): one for one in documents}.values())\n    if len(documents) <",
+                )
+            ),
+            "the same list as well",
+        ),
+        "a call that failed is remembered": (
+            KEPT
+            + guard(
+                (
+                    "sequences % rows == 0:",
+                    "sequences % rows == 0 and rows not in KNOWN.setdefault((step, sequences), []):",
+                ),
+                (
+                    "                return rows, sequences // rows\n",
+                    "                return rows, sequences // rows\n            KNOWN[step, sequences].append(rows)\n",
+                ),
+            ),
+            "an answer of an earlier call",
+        ),
+        "Ctrl-C is a row that does not fit": (
+            guard(
+                ("except Exception", "except BaseException"),
+                (
+                    "if not limits.out_of_memory(error):",
+                    "if not limits.out_of_memory(error) and not isinstance(error, KeyboardInterrupt):",
+                ),
+            ),
+            "unchanged, at the first try",
+        ),
+    },
+}
+for tried in (TRIED, SECOND):
+    for answer, tries in tried.items():
+        WRONG[answer] |= tries
 
 HIDDEN = {
     "state-bytes": {
