@@ -190,7 +190,7 @@ def odd_steps(answer: Callable[..., Any]) -> list[tuple[str, str, str, str]]:
     for thrown in (StopIteration(), KeyboardInterrupt()):
         name = type(thrown).__name__
         came = _search(answer, documents, _Step(thrown, 0))
-        likely = "an end that is no out of memory goes through, unchanged, at the first try"
+        likely = "only an out of memory is a reason to try fewer rows: raise the rest as it is"
         found.append(
             (f"the caller sees the {name} of a step", came, f"the step's own {name}", likely)
         )
