@@ -7,7 +7,6 @@ The conventions themselves stand in the guide of `batchlab.authoring.sources`.
 
 import ast
 import re
-import symtable
 from typing import Any
 
 __all__ = ["CALL", "answer_of", "problems", "second_edition"]
@@ -107,23 +106,31 @@ def _check_problems(cell: Any, answers: dict[str, bool]) -> list[str]:
     found += [f"{name}(...) is called without check.call({name}, ...)" for name in bare]
     found += [
         f"the name {name} may be a learner's own, and a check overwrites it: _{name}"
-        for name in _bound(cell.source)
+        for name in _bound(body)
         if not name.startswith("_")
     ]
     return found + _shown_constants(body, calls, answers)
 
 
-def _bound(source: str) -> list[str]:
-    """The names that a cell leaves behind.
+def _bound(body: list[ast.stmt]) -> list[str]:
+    """The names that a cell leaves behind; those of a function or a comprehension are its own.
 
-    >>> _bound("for row in rows:\\n    def seen(x): pass\\nimport os")
+    >>> _bound(ast.parse("for row in [n for n in rows]:\\n    def seen(x): y = x\\nimport os").body)
     ['os', 'row', 'seen']
     """
-    try:
-        names = symtable.symtable(source, "a check", "exec").get_symbols()
-    except SyntaxError:  # named by _cell_problems
-        return []
-    return sorted(one.get_name() for one in names if one.is_assigned() or one.is_imported())
+    own = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+    found, todo = set(), list[ast.AST](body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif not isinstance(node, own):
+            todo += ast.iter_child_nodes(node)
+    return sorted(found)
 
 
 def _shown_constants(body: list[Any], calls: list[ast.Call], answers: dict[str, bool]) -> list[str]:
