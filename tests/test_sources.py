@@ -151,6 +151,11 @@ FAULTS = [
     ('check.passed("Right: the longest row sets the width.")', "slots([1])", "read as points"),
     ('check.passed("Right: the longest row sets the width.")', 'print("Right.")', "check.passed"),
     ("check.call(slots, [5, 3], asked", "slots([5, 3], asked", "called without check.call(slots"),
+    (
+        "check.call(slots, [5, 3], asked",
+        "check.call(_own, [5, 3], asked",
+        "stands in the lesson's probe",
+    ),
     ("check.equal(", "row = 3\ncheck.equal(", "a check overwrites it: _row"),
     (":tags: [build, hide-input]", ":tags: [hide-input]", "one answer has the tag `build`"),
     ('mine.keep("02_tiny", slots)', 'mine.keep("03_tiny", slots)', 'calls mine.keep("02_tiny"'),

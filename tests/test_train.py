@@ -43,10 +43,16 @@ def test_what_cannot_run_is_refused_before_a_process_starts(tmp_path):
         training.launch(tmp_path, training.Settings(), steps=1, processes=9)
 
 
-def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path):
+@pytest.mark.parametrize(
+    "echo",
+    [
+        "RuntimeError: Connection closed by peer [127.0.0.1]:49846.",
+        "raised RuntimeError: Application timeout caused pair closure",
+    ],
+)
+def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo):
     (tmp_path / "curve.jsonl").write_text('{"step": 3}\n{"step": 4')
     (tmp_path / "log.txt").write_text("E api.py failed (exitcode: -9) local_rank: 1 (pid: 7)")
-    echo = "RuntimeError: Connection closed by peer [127.0.0.1]:49846."
     (tmp_path / "failed_0.txt").write_text(echo)
     killed = training._reason(tmp_path)
     assert killed.startswith("process 1 was killed by signal 9") and "3 steps are done" in killed

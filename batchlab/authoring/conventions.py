@@ -105,6 +105,11 @@ def _check_problems(cell: Any, answers: dict[str, bool]) -> list[str]:
     bare = sorted(called & answers.keys())
     found += [f"{name}(...) is called without check.call({name}, ...)" for name in bare]
     found += [
+        f"{ast.unparse(call.args[0])} knows the learner's objects: it stands in the lesson's probe"
+        for call in calls
+        if ast.unparse(call.func) == "check.call" and ast.unparse(call.args[0]).startswith("_")
+    ]
+    found += [
         f"the name {name} may be a learner's own, and a check overwrites it: _{name}"
         for name in _bound(body)
         if not name.startswith("_")

@@ -32,7 +32,9 @@ PIECES = 8  # of a step
 RESTARTS, TIMEOUT = 2, 120.0  # lives after a death; seconds until a silent process is given up
 LARGE_BYTES = 2**29  # of files: every process would hold about as much in tokens
 MISTAKE = "raised ValueError"  # of whoever asked: another life would say the same
-ECHO = re.compile(r"closed by peer|reset by peer|DistBackendError|timed out", re.IGNORECASE)
+ECHO = re.compile(
+    r"closed by peer|reset by peer|pair closure|DistBackendError|timed out", re.IGNORECASE
+)
 ENDED = re.compile(r"failed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<rank>\d+)")
 WORKER = "batchlab.cluster._member"
 

@@ -26,8 +26,10 @@ __all__ = [
     "VOCABULARY",
     "chunk_losses",
     "chunked",
+    "frozen_body",
     "plain_loss",
     "rows_alive",
+    "single_slots",
     "targets_of",
     "whole",
 ]
@@ -156,6 +158,26 @@ def plain_loss(hidden: Tensor, head: nn.Linear, labels: Tensor, chunk: int) -> T
     """All logits at once, whatever `chunk` says."""
     logits = head(hidden).float()
     return functional.cross_entropy(logits, labels, ignore_index=loop.IGNORE, reduction="sum")
+
+
+def frozen_body(answer: Loss, slots: int, chunk: int) -> tuple[Any, Any]:
+    """The head's gradient where hidden needs none, None if none arrived; and the right one."""
+    drawn = torch.Generator().manual_seed(7)
+    head = nn.Linear(6, 50, bias=False)
+    with torch.no_grad():
+        head.weight.copy_(torch.randn(50, 6, generator=drawn))
+    body, targets = torch.randn(slots, 6, generator=drawn), torch.arange(slots) % 50
+    loss = answer(body, head, targets, chunk)
+    if not isinstance(loss, Tensor) or not loss.requires_grad:
+        return None, []
+    loss.backward()
+    want = torch.autograd.grad(plain_loss(body, head, targets, slots), head.weight)[0]
+    return None if head.weight.grad is None else head.weight.grad.numpy(), want.numpy()
+
+
+def single_slots(answer: Loss, slots: int) -> float:
+    """The loss of many chunks of one slot each."""
+    return float(answer(torch.ones(slots, 2), nn.Linear(2, 3), torch.zeros(slots).long(), 1))
 
 
 def chunk_losses(

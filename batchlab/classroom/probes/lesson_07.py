@@ -16,8 +16,10 @@ from batchlab.classroom.probes.attempt import mistakes_of, refusal, rounded, sho
 from batchlab.classroom.probes.chunks_07 import (
     chunk_losses,
     chunked,
+    frozen_body,
     plain_loss,
     rows_alive,
+    single_slots,
     targets_of,
     whole,
 )
@@ -48,6 +50,7 @@ __all__ = [
     "ended_by",
     "fault_of_rows",
     "finder",
+    "frozen_body",
     "guarded",
     "known_rows",
     "llama_matrices",
@@ -66,6 +69,7 @@ __all__ = [
     "rounded",
     "rows_alive",
     "shown",
+    "single_slots",
     "targets_of",
     "tries_of",
     "versions",
