@@ -30,6 +30,7 @@ The author's guide, one page
               A second check of the same answer: check-waste-2. Every call of an answer is
               check.call(waste, ...), and the last line is check.passed("Right: ...").
               Names that it binds begin with an underscore: no helper of a learner is overwritten.
+              What handles live objects (tensors with a graph) is a function of the probe.
               Notebooks hide the source of a check, as that of a quiz.
     probe     reference answers, wrong versions and widget scenes stand in no cell: they are
               functions of batchlab/classroom/probes/lesson_02.py.
