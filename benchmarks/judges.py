@@ -31,6 +31,7 @@ PRELOADED = ["numpy", "torch", "pytest", "hypothesis", "hypothesis.strategies", 
              "pyarrow.parquet", "yaml", "transformers.models.llama.modeling_llama"]  # fmt: skip
 EVERYDAY = "not slow and not deep and not browser and not gpu"
 FEW = 20  # examples of a law, at first
+SECONDS_OF_FILE = 60.0  # of a whole file of tests that is named
 OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "-m", EVERYDAY]
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded already
 
@@ -72,7 +73,7 @@ class Lines:
 
     def seconds_of(self, tests: Sequence[str]) -> float:
         known = dict(zip(self.tests, self.seconds, strict=True))
-        return sum(known[test] for test in tests)
+        return sum(known.get(test, SECONDS_OF_FILE) for test in tests)
 
 
 class Recorder:
@@ -125,25 +126,31 @@ def record(path: Path) -> None:
 
 
 def lines_of(path: Path) -> Lines:
-    """What is kept in `path`, recorded anew if a file of the library or of the tests is newer."""
-    sources = [*(ROOT / "batchlab").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
-    if not path.exists() or path.stat().st_mtime < max(one.stat().st_mtime for one in sources):
+    """What is kept in `path`; recorded first if there is nothing yet."""
+    if not path.exists():
         print("the everyday suite under coverage: which test runs which line", flush=True)
         command = [sys.executable, __file__, str(path)]
         subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
+    recorded = path.stat().st_mtime
+    for source in (*(ROOT / "batchlab").rglob("*.py"), *(ROOT / "tests").rglob("*.py")):
+        if source.stat().st_mtime > recorded:
+            print(f"{source.relative_to(ROOT)} is newer than {path}: remove that to record anew")
     return Lines.read(path)
 
 
 class Chosen:
-    """A plugin of pytest: these tests in this order, and the first that fails."""
+    """A plugin of pytest: these tests, or files of them, in this order; the first that fails."""
 
     def __init__(self, tests: Sequence[str]) -> None:
         self.order = {test: number for number, test in enumerate(tests)}
         self.failed = ""
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items[:] = [item for item in items if item.nodeid in self.order]
-        items.sort(key=lambda item: self.order[item.nodeid])
+        order = self.order
+        place = {
+            item: order.get(item.nodeid, order.get(item.nodeid.split("::")[0])) for item in items
+        }
+        items[:] = sorted((item for item in items if place[item] is not None), key=place.get)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.failed and not self.failed:

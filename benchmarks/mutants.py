@@ -1,7 +1,7 @@
 """Would the tests notice? Change one operator, constant or condition at a time and run them.
 
     python benchmarks/mutants.py [ROOM or MODULE ...] [--total 300 | --sample 30] [--seed 0]
-                                 [--verdicts FILE [--again]]
+                                 [--verdicts FILE [--again]] [--also tests/test_new.py]
 
     rooms  ->  a sample of mutants, each judged by the tests that run its line  ->  killed, survived
 
@@ -128,6 +128,7 @@ def main() -> None:
     options.add_argument("--verdicts", type=Path, metavar="FILE")
     options.add_argument("--again", action="store_true", help="judge anew what survived")
     options.add_argument("--lines", type=Path, default=LINES, help="which test runs which line")
+    options.add_argument("--also", nargs="*", default=[], help="whole files of tests that judge")
     chosen = options.parse_args()
     work, verdicts = sampled(chosen), Verdicts(chosen.verdicts)
     left = [one for one in work if needs_judging(one, verdicts, chosen.again)]
@@ -137,7 +138,7 @@ def main() -> None:
         folders: queue.Queue[Path] = queue.Queue()
         for job in range(chosen.jobs):
             folders.put(copied(Path(place) / str(job)))
-        judge(left, lines, verdicts, folders, thorough=chosen.again)
+        judge(left, lines, verdicts, folders, thorough=chosen.again, also=chosen.also)
         killers = sorted({v for v in verdicts.values() if v not in (PASSED, OUT_OF_TIME, BROKEN)})
         failing = judged(folders.get(), killers, None) if killers else PASSED
     _report(work, [verdicts[name_of(one)] for one in work], equivalents())
@@ -157,12 +158,13 @@ def judge(
     folders: "queue.Queue[Path]",
     *,
     thorough: bool,
+    also: list[str],
 ) -> None:
     """Judge these mutants, one at a time in each copy of the library."""
 
     def try_one(one: Mutant) -> None:
         folder = folders.get()
-        tests = lines.judges(one.path, one.statement, ALL if thorough else SOME)
+        tests = also + lines.judges(one.path, one.statement, ALL if thorough else SOME)
         try:
             (folder / one.path).write_text(source_of(one))
             limit = 20 + 5 * lines.seconds_of(tests)
