@@ -1,16 +1,18 @@
 """Would the tests notice? Change one operator, constant or condition at a time and run them.
 
     python benchmarks/mutants.py [ROOM or MODULE ...] [--total 300 | --sample 30] [--seed 0]
-                                 [--verdicts FILE [--again]]
+                                 [--verdicts FILE [--again]] [--also tests/test_new.py]
 
-    rooms  ->  a sample of mutants, each judged by the tests of its door  ->  killed, survived
+    rooms  ->  a sample of mutants, each judged by the tests that run its line  ->  killed, survived
 
-Each mutant (`mutations`) is written into a copy of the library and judged in a fresh process, which
-is forked after the heavy libraries are loaded. A mutant that takes five times as long as the tests
-counts as killed. With `--verdicts`, each verdict is one line of a file; the same command goes on
-where it was stopped. At first, tests that start other processes are left out and laws try few
-examples; with `--again`, those that survived are judged anew by all of it. Mutants that change
-nothing that a test could see stand in `benchmarks/equivalent_mutants.txt` with the reason.
+Each mutant (`mutations`) is written into a copy of the library and judged (`judges`) in a fresh
+process, which is forked after the heavy libraries are loaded. One that takes five times as long as
+its tests counts as killed. With `--verdicts`, each verdict is one line of a file; the same command
+goes on where it was stopped. At first, a mutant meets half a minute of the tests that run its line,
+and laws try few examples; with `--again`, those that survived meet two minutes of them and whole
+laws. At the end, what killed a mutant runs without any: a test that fails alone is named. Mutants
+that change nothing that a test could see stand in `benchmarks/equivalent_mutants.txt` with the
+reason.
 
 Words
     room      arithmetic, step, record or check: what `ROOMS` says
@@ -19,23 +21,19 @@ Words
 """
 
 import argparse
-import ast
 import json
 import multiprocessing
-import os
 import queue
 import random
-import resource
 import shutil
-import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
+from judges import BROKEN, OUT_OF_TIME, PASSED, PRELOADED, Lines, judged, lines_of, warmed
 from mutations import ROOT, Mutant, mutants, source_of
 
+LINES = ROOT / "_build" / "lines.json"
 EQUIVALENT = ROOT / "benchmarks" / "equivalent_mutants.txt"
 BECAUSE = "  because "
 ROOMS = {
@@ -47,30 +45,8 @@ ROOMS = {
         "behaviour", "check", "copies", "items", "plain", "predict", "quiz", "showing", "values",
         "verdict")),
 }  # fmt: skip
-# Tests that judge a door beside those that are named after it; without either, all that import it.
-TESTS: dict[str, tuple[str, ...]] = {
-    "reading": ("test_lengths", "test_records", "test_data_files", "test_launch_text"),
-    "stopwatch": ("test_counts", "test_sweep", "test_monitor"),
-    "data": ("test_corpus", "test_lengths", "test_packing_shards"),
-    "model": ("test_layouts", "test_data"),
-    "batches": ("test_layouts",),
-    "attention": ("test_layouts", "test_counts"),
-    "loop": ("test_calling", "test_layouts", "test_compare_splits", "test_stacks"),
-    "counts": ("test_cell", "test_compare_splits"),
-    "report": ("test_golden", "test_plots"),
-    "records": ("test_cell",),
-    "plan": ("test_launch", "test_launch_text"),
-    "units": ("test_strangers",),
-    "lengths": ("test_strangers",),
-    "classroom": ("test_check", "test_behaviour", "test_behaviour_torch", "test_predict",
-                  "test_quiz", "test_mine"),
-}  # fmt: skip
-
-
-PRELOADED = ["numpy", "torch", "pytest", "hypothesis", "hypothesis.strategies", "tokenizers",
-             "pyarrow.parquet", "yaml", "transformers.models.llama.modeling_llama"]  # fmt: skip
-FEW = 20
-IN_PROCESSES = "killed or writers_at_the_same or names_the_machine or gloo or numpy_alone"
+KINDS = ("killed", OUT_OF_TIME, "equivalent", PASSED)
+SOME, ALL = 30.0, 120.0  # seconds of tests that judge a mutant, at first and again
 
 
 def files_of(module: str) -> list[Path]:
@@ -82,88 +58,6 @@ def files_of(module: str) -> list[Path]:
     return [path.relative_to(ROOT) for path in found]
 
 
-def tests_of(path: Path) -> list[str]:
-    """What judges a file: its own examples, the tests of its door, or all that import the door."""
-    door = path.relative_to("batchlab").with_suffix("").parts[0]
-    found = sorted((ROOT / "tests").glob(f"test_{door}*.py"))
-    found += [ROOT / "tests" / f"{name}.py" for name in TESTS.get(door, ())]
-    if not found:
-        found = [p for p in sorted((ROOT / "tests").glob("test_*.py")) if _imports(p, door)]
-    if not found:
-        raise SystemExit(f"no test imports {door}: name one in TESTS")
-    return [str(path), *(str(one.relative_to(ROOT)) for one in found)]
-
-
-def _imports(path: Path, door: str) -> bool:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            names = {alias.name for alias in node.names} if node.module == "batchlab" else set()
-            if door in names or (node.module or "").startswith(f"batchlab.{door}"):
-                return True
-    return False
-
-
-def run_tests(folder: str, tests: list[str], thorough: bool, verdicts: Any) -> None:
-    """In a process of its own: put pytest's exit code into `verdicts`."""
-    with Path(os.devnull).open("w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-        os.dup2(nowhere.fileno(), 2)
-    os.chdir(folder)
-    sys.path.insert(0, folder)
-    sys.dont_write_bytecode = True
-    os.environ |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": folder}
-    resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30, 16 * 2**30))  # a loop that only appends
-    import hypothesis
-    import pytest
-
-    hypothesis.settings.register_profile("mutants", derandomize=True, database=None)
-    hypothesis.settings.load_profile("mutants")
-    options = [
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not slow and not deep and not browser and not gpu",
-        "-W",
-        "ignore::pytest.PytestAssertRewriteWarning",
-    ]  # of what is loaded already
-    if not thorough:
-        options += ["-k", f"not ({IN_PROCESSES})"]
-        _few_examples(hypothesis.settings)
-    verdicts.put(int(pytest.main([*options, *tests])))
-
-
-def _few_examples(settings: Any) -> None:
-    """Laws that ask for hundreds of examples get FEW: most mutants fall at once."""
-    made = settings.__init__
-
-    def capped(self: Any, *rest: Any, **given: Any) -> None:
-        if isinstance(given.get("max_examples"), int):
-            given["max_examples"] = min(FEW, given["max_examples"])
-        made(self, *rest, **given)
-
-    settings.__init__ = capped
-
-
-def judged(
-    folder: Path, tests: list[str], limit: float | None = None, *, thorough: bool = False
-) -> tuple[str, float]:
-    """passed, failed or out of time; and the seconds that it took."""
-    context = multiprocessing.get_context("forkserver")
-    verdicts = context.SimpleQueue()
-    process = context.Process(target=run_tests, args=(str(folder), tests, thorough, verdicts))
-    began = time.perf_counter()
-    process.start()
-    process.join(limit)
-    took = time.perf_counter() - began
-    if process.is_alive():
-        process.kill()
-        process.join()
-        return "out of time", took
-    return ("failed" if verdicts.empty() or verdicts.get() else "passed"), took
-
-
 def copied(folder: Path) -> Path:
     """A copy of the library and its tests; what else they read is linked."""
     skip = shutil.ignore_patterns("__pycache__", ".hypothesis")
@@ -173,6 +67,7 @@ def copied(folder: Path) -> Path:
             shutil.copytree(path, folder / path.name, ignore=skip)
         elif not path.name.startswith("."):
             (folder / path.name).symlink_to(path)
+    warmed(folder)
     return folder
 
 
@@ -232,76 +127,79 @@ def main() -> None:
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--verdicts", type=Path, metavar="FILE")
     options.add_argument("--again", action="store_true", help="judge anew what survived")
+    options.add_argument("--lines", type=Path, default=LINES, help="which test runs which line")
+    options.add_argument("--also", nargs="*", default=[], help="whole files of tests that judge")
     chosen = options.parse_args()
     work, verdicts = sampled(chosen), Verdicts(chosen.verdicts)
     left = [one for one in work if needs_judging(one, verdicts, chosen.again)]
-    judge(left, verdicts, chosen.jobs, thorough=chosen.again)
+    lines = lines_of(chosen.lines)
+    with tempfile.TemporaryDirectory() as place:
+        multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+        folders: queue.Queue[Path] = queue.Queue()
+        for job in range(chosen.jobs):
+            folders.put(copied(Path(place) / str(job)))
+        judge(left, lines, verdicts, folders, thorough=chosen.again, also=chosen.also)
+        killers = sorted({v for v in verdicts.values() if v not in (PASSED, OUT_OF_TIME, BROKEN)})
+        failing = judged(folders.get(), killers, None) if killers else PASSED
     _report(work, [verdicts[name_of(one)] for one in work], equivalents())
+    if failing != PASSED:
+        raise SystemExit(f"{failing} fails without any mutant: what it killed is not judged")
 
 
 def needs_judging(one: Mutant, verdicts: Verdicts, again: bool) -> bool:
     known = verdicts.get(name_of(one))
-    return known is None or (again and known == "passed")
+    return known is None or (again and known == PASSED)
 
 
-def judge(work: list[Mutant], verdicts: Verdicts, jobs: int, *, thorough: bool) -> None:
-    """Judge these mutants, `jobs` at a time, each job in its own copy of the library."""
-    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
-    with tempfile.TemporaryDirectory() as place:
-        folders: queue.Queue[Path] = queue.Queue()
-        for job in range(jobs):
-            folders.put(copied(Path(place) / str(job)))
-        limits: dict[str, float] = {}
+def judge(
+    work: list[Mutant],
+    lines: Lines,
+    verdicts: Verdicts,
+    folders: "queue.Queue[Path]",
+    *,
+    thorough: bool,
+    also: list[str],
+) -> None:
+    """Judge these mutants, one at a time in each copy of the library."""
 
-        def limit_of(tests: list[str], folder: Path) -> float:
-            name = " ".join(tests)
-            if name not in limits:
-                verdict, took = judged(folder, tests, thorough=thorough)
-                if verdict != "passed":
-                    raise SystemExit(f"{name}: these tests fail without any mutant")
-                limits[name] = 20 + 5 * took
-                print(f"{took:6.1f} s  {name}", flush=True)
-            return limits[name]
+    def try_one(one: Mutant) -> None:
+        folder = folders.get()
+        tests = also + lines.judges(one.path, one.statement, ALL if thorough else SOME)
+        try:
+            (folder / one.path).write_text(source_of(one))
+            limit = 20 + 5 * lines.seconds_of(tests)
+            verdicts.keep(name_of(one), judged(folder, tests, limit, thorough=thorough))
+        finally:
+            shutil.copy(ROOT / one.path, folder / one.path)
+            folders.put(folder)
 
-        def try_one(one: Mutant) -> None:
-            folder = folders.get()
-            try:
-                own, *tests = tests_of(one.path)
-                limit = limit_of(tests, folder)
-                (folder / one.path).write_text(source_of(one))
-                verdict, _ = judged(folder, [own, *tests], limit, thorough=thorough)
-                verdicts.keep(name_of(one), verdict)
-            finally:
-                shutil.copy(ROOT / one.path, folder / one.path)
-                folders.put(folder)
-
-        with ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(try_one, work))
+    with ThreadPoolExecutor(folders.qsize()) as pool:
+        for done, _ in enumerate(pool.map(try_one, work), 1):
+            if done % 20 == 0:
+                print(f"{done:,} of {len(work):,}", flush=True)
 
 
 def _report(
     work: list[Mutant], verdicts: list[str], known: dict[tuple[str, str, str], str]
 ) -> None:
-    kinds = ("failed", "out of time", "equivalent", "passed")
     counts: dict[str, dict[str, int]] = {}
     survivors = []
     for one, verdict in zip(work, verdicts, strict=True):
-        if verdict == "passed":
-            if (one.module, one.code, one.change) in known:
-                verdict = "equivalent"
-            else:
-                survivors.append(one)
-        counts.setdefault(one.module, dict.fromkeys(kinds, 0))[verdict] += 1
-    counts["all"] = {kind: sum(found[kind] for found in counts.values()) for kind in kinds}
+        kind = verdict if verdict in (PASSED, OUT_OF_TIME) else "killed"
+        if kind == PASSED and (one.module, one.code, one.change) in known:
+            kind = "equivalent"
+        if kind == PASSED:
+            survivors.append(one)
+        counts.setdefault(one.module, dict.fromkeys(KINDS, 0))[kind] += 1
+    counts["all"] = {kind: sum(found[kind] for found in counts.values()) for kind in KINDS}
     print(
-        f"\n{'module':<20}{'mutants':>9}{'killed':>8}{'by time':>9}{'equivalent':>12}{'score':>9}"
+        f"\n{'module':<22}{'mutants':>9}{'killed':>8}{'by time':>9}{'equivalent':>12}{'score':>9}"
     )
     for module, found in counts.items():
-        killed = found["failed"] + found["out of time"]
-        score = killed / max(killed + found["passed"], 1)
+        killed = found["killed"] + found[OUT_OF_TIME]
         print(
-            f"{module:<20}{sum(found.values()):>9}{killed:>8}{found['out of time']:>9}"
-            f"{found['equivalent']:>12}{score:>9.1%}"
+            f"{module:<22}{sum(found.values()):>9}{killed:>8}{found[OUT_OF_TIME]:>9}"
+            f"{found['equivalent']:>12}{killed / max(killed + found[PASSED], 1):>9.1%}"
         )
     print("\nsurvived:" if survivors else "\nnone survived")
     for one in survivors:

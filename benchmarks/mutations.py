@@ -3,8 +3,8 @@
     a file of the library  ->  mutants: the same file with one change each
 
 A mutant is one change: a comparison, an arithmetic or boolean operator, a number by one, a truth
-value, a condition turned round, `min` for `max`, or None returned. Messages, annotations and
-decorators are left alone.
+value, a condition turned round, `min` for `max`, or None returned. Messages, annotations,
+decorators and the `strict` of a zip are left alone: the last guards what is true by construction.
 """
 
 import ast
@@ -53,6 +53,7 @@ class Mutant:
 
     path: Path  # inside the repository
     line: int
+    statement: range  # the lines of its statement; of one with a body, those above the body
     code: str  # that line, as it stands there
     before: str
     after: str
@@ -83,17 +84,31 @@ def changes(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, Any]]:
             case ast.Constant(value=bool() as value):
                 yield node, "value", None, not value
             case ast.Constant(value=int() | float() as value):
-                yield from ((node, "value", None, value + step) for step in (1, -1))
+                steps = (1, -1) if value + 1 != value else (value, -value / 2)  # of 1e300
+                yield from ((node, "value", None, value + step) for step in steps)
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
-                yield node, "test", None, ast.UnaryOp(ast.Not(), test)
+                if not _turned_by_itself(test):
+                    yield node, "test", None, ast.UnaryOp(ast.Not(), test)
             case ast.comprehension(ifs=ifs):
                 yield from ((node, "ifs", i, ast.UnaryOp(ast.Not(), t)) for i, t in enumerate(ifs))
+            case ast.Return(value=ast.Constant(None)):
+                pass
             case ast.Return(value=ast.expr()):
                 yield node, "value", None, ast.Constant(None)
             case ast.Name(id=name, ctx=ast.Load()) if name in NAMES:
                 yield node, "id", None, NAMES[name]
             case ast.Attribute(attr=name, ctx=ast.Load()) if name in NAMES:
                 yield node, "attr", None, NAMES[name]
+
+
+def _turned_by_itself(test: ast.expr) -> bool:
+    """Its own operator is already changed to the opposite."""
+    match test:
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.Compare(ops=[op]):
+            return isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn | ast.Is | ast.IsNot)
+    return False
 
 
 def _code(tree: ast.AST) -> Iterator[ast.AST]:
@@ -106,8 +121,10 @@ def _code(tree: ast.AST) -> Iterator[ast.AST]:
         for field in ("annotation", "returns", "decorator_list"):
             found = getattr(node, field, None)
             skipped |= {id(n) for n in (found if isinstance(found, list) else [found])}
-        if isinstance(node, ast.JoinedStr | ast.Raise) or (
-            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if (
+            isinstance(node, ast.JoinedStr | ast.Raise)
+            or (isinstance(node, ast.keyword) and node.arg == "strict")
+            or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
         ):
             skipped |= {id(child) for child in ast.iter_child_nodes(node)}
             continue
@@ -117,14 +134,20 @@ def _code(tree: ast.AST) -> Iterator[ast.AST]:
 def mutants(path: Path) -> list[Mutant]:
     """Every mutant of a file, in the order of its code."""
     text = (ROOT / path).read_text()
-    tree, lines = ast.parse(text), text.splitlines()
+    tree, lines, spans = ast.parse(text), text.splitlines(), []
+    for found in ast.walk(tree):
+        if isinstance(found, ast.stmt):
+            body = getattr(found, "body", None)
+            end = body[0].lineno - 1 if body else found.end_lineno or found.lineno
+            spans.append(range(found.lineno, max(end, found.lineno) + 1))
     made = []
     for number, (node, field, place, new) in enumerate(changes(tree)):
         before = _shown(node)
         with _changed(node, field, place, new):
             after = _shown(node)
         line = getattr(node, "lineno", getattr(getattr(node, "target", None), "lineno", 0))
-        made.append(Mutant(path, line, lines[line - 1].strip(), before, after, number))
+        statement = min((span for span in spans if line in span), key=len)
+        made.append(Mutant(path, line, statement, lines[line - 1].strip(), before, after, number))
     return sorted(made, key=lambda one: (one.line, one.before, one.after))
 
 

@@ -318,6 +318,16 @@ def test_a_partition_has_no_order_but_every_member():
     assert "missing: [2]" in said
 
 
+@pytest.mark.parametrize(
+    "values", [[10**5000, 2], [[10**5000], [2]], {10**5000, 2}, [{"a": 10**5000}, {"a": 2}]]
+)
+def test_numbers_that_python_does_not_write_have_a_place_in_a_bag(values):
+    turned = values if isinstance(values, set) else values[::-1]
+    check.same(turned, values, order=False, asked="x")
+    with pytest.raises(check.CheckFailed):
+        check.same(values, [1, 2], order=False, asked="x")
+
+
 def test_a_list_has_an_order_a_bag_has_not_and_both_count():
     check.same([3, 1, 2], [1, 2, 3], asked="documents", order=False)
     assert "3 at [0], right is 1" in refusal(check.same, [3, 2, 1], [1, 2, 3], asked="documents")

@@ -51,10 +51,9 @@ def same(
 
     def canonical(data: Any) -> Any:
         if groups and isinstance(data, list):
-            return sorted(
-                (sorted(g, key=repr) if isinstance(g, list) else [g] for g in data), key=repr
-            )
-        return data if order or not isinstance(data, list) else sorted(data, key=repr)
+            inside = (sorted(g, key=plain.text) if isinstance(g, list) else [g] for g in data)
+            return sorted(inside, key=plain.text)
+        return data if order or not isinstance(data, list) else sorted(data, key=plain.text)
 
     mine, theirs = canonical(value), canonical(right)
     if _alike(mine, theirs):

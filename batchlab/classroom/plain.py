@@ -31,6 +31,7 @@ __all__ = [
     "not_finite",
     "number",
     "shown",
+    "text",
     "usual_reason",
 ]
 
@@ -195,8 +196,18 @@ def _nested(value: Any, depth: int, left: list[int]) -> Any:
     if _is_sequence(kind) or issubclass(kind, Mapping):
         return _nested(_read(value), depth, left)
     if kind in (set, frozenset):
-        return sorted((_nested(item, depth - 1, left) for item in value), key=repr)
+        return sorted((_nested(item, depth - 1, left) for item in value), key=text)
     raise NotPlain(f"{shown(value)}; plain lists and numbers are needed", _stream(value))
+
+
+def text(plain: Any) -> str:
+    """What plain values are sorted by; Python writes no number of more than 4,300 digits."""
+    try:
+        return repr(plain)
+    except ValueError:
+        if isinstance(plain, dict):
+            plain = [[key, item] for key, item in plain.items()]
+        return f"[{', '.join(map(text, plain))}]" if isinstance(plain, list) else hex(plain)
 
 
 def _is_sequence(kind: type) -> bool:

@@ -105,8 +105,9 @@ def has_product_scratch() -> bool:
     """Whether products in bf16 take a float32 copy of their result for a moment on this CPU.
 
     oneDNN does so where the processor has no bf16 products of its own (measured: AVX512, torch
-    2.13; 4 bytes a value and 128). With AMX it packs the second operand into tiles instead: at most
-    its bytes and 6 KiB, for the moment of the product, which no prediction counts.
+    2.13; 4 bytes a value and 128). Where it has, the second operand is packed into tiles: at most
+    its bytes and 6 KiB, for the moment of the product, which no prediction counts; with AMX this
+    comes instead of the copy, with AVX512-BF16 beside it.
     """
     one = torch.ones(64, 64, dtype=torch.bfloat16)
     return measure_peak(lambda: one @ one) >= (2 + 4) * one.numel()
