@@ -53,6 +53,7 @@ CASES = {
         ([[3, 6, 4], [1]],),
         ([[5, 3], [5, 3], [4, 4]],),
         ([[40_000, 300], [2]],),
+        ([[1, 2], [3, 3]],),
     ],
     "bound": [
         (40, 100, 0.2),
@@ -116,6 +117,43 @@ def test_a_part_of_a_wrong_collator_is_only_given_where_it_is_wrong():
     masks = probe.parts("attention_mask", *case)
     assert masks and all(not np.array_equal(mask, right["attention_mask"]) for mask, _ in masks)
     assert all(value != counts["slots"] for value, _ in probe.parts("slots", *case))
+
+
+def test_a_thought_is_given_only_where_no_known_mistake_fits():
+    case = [[2, 1], [30, 30]]
+    assert probe.likely("waste", 1 / 64, "new", case) == {}
+    assert probe.likely("waste", 0.125, "new", case)[0.125].startswith("the mean of the batches")
+    assert probe.likely("waste", 0.3, "new", case)[0.3] == "new"
+    two = (probe.DOCUMENTS, 0)
+    assert probe.guesses("slots", 10, "new", *two) == []
+    assert dict(probe.guesses("slots", 11, "new", *two))[11] == "new"
+    assert "new" not in dict(probe.guesses("slots", 2, "new", *two)).values()
+
+
+def test_a_mistake_that_the_first_cases_refuse_is_no_thought_of_a_later_one():
+    case = [[1000, 999], [401]]
+    assert any(why.startswith("a whole division") for why in probe.mistakes("waste", case).values())
+    found = probe.likely("waste", 0.1, "new", case)
+    assert not any(why.startswith("a whole division") for why in found.values())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_cases_hold_one_row_many_rows_and_numbers_beyond_32_bits(seed):
+    for name, cases in (("waste", probe.waste_cases), ("pair-waste", probe.pair_waste_cases)):
+        several = [case for _, (case,), _ in cases(np.random.default_rng(seed))]
+        assert [[7]] in several and max(map(len, several)) == 3000
+        power = 1 if name == "waste" else 2
+        assert max(max(map(max, case)) for case in several) ** power > 2**32
+        one, *others = probe.RIGHT[name]
+        for case in several:
+            assert all(other(case) == pytest.approx(one(case), rel=1e-9) for other in others)
+    one, other = probe.RIGHT["expected-longest"]
+    tokens = lengths.embedded().tolist()
+    for _, case, _ in probe.longest_cases(np.random.default_rng(seed), tokens):
+        assert one(*case) == pytest.approx(other(*case), rel=1e-9)
+    rectangles = probe.collate_cases(np.random.default_rng(seed))
+    assert max(len(case.documents) for case in rectangles) == 40
+    assert any(case.named for case in rectangles)
 
 
 def test_the_setting_keeps_both_limits_and_is_no_corner():

@@ -399,8 +399,12 @@ ROOMS = {
     "classroom.probes.lesson_01": "classroom.plain classroom.probes.attempt "
     "classroom.probes.lesson_01_versions units widgets | numpy torch |",
     "classroom.probes.lesson_02_versions": "classroom.probes.collators padding | numpy |",
+    "classroom.probes.lesson_02_cases": "| numpy |",
+    "classroom.probes.lesson_02_rectangles": "classroom.probes.collators | numpy |",
     "classroom.probes.lesson_02": "classroom.plain classroom.probes.attempt "
-    "classroom.probes.collators classroom.probes.lesson_02_versions lengths padding units widgets "
+    "classroom.probes.collators classroom.probes.lesson_02_cases "
+    "classroom.probes.lesson_02_rectangles classroom.probes.lesson_02_versions "
+    "lengths padding units widgets "
     "| numpy |",
     "classroom.probes.lesson_08_plans": "||",
     "classroom.probes.lesson_08_versions": "classroom.probes.lesson_08_plans ||",

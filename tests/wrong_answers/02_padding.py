@@ -684,14 +684,500 @@ def collate(documents, pad_id, multiple_of=1, max_length=None):
 for _answer, _tries in FRESH.items():
     WRONG[_answer] |= _tries
 
+# From another fresh student: one answer for each class of mistake that passed once.
+CLASSES = {
+    "waste": {
+        "a first batch of one row is left out": (
+            """
+def waste(batches):
+    slots = real = 0
+    for place, batch in enumerate(batches):
+        if len(batch) == 1 and not place and len(batches) > 1:
+            continue
+        width = max(batch)
+        slots += len(batch) * width
+        real += sum(batch)
+    return (slots - real) / slots
+""",
+            "wherever it stands",
+        ),
+        "more than 32 rows: the rest is ignored": (
+            """
+def waste(batches):
+    slots = real = 0
+    for batch in batches:
+        batch = batch[:32]
+        width = max(batch)
+        slots += len(batch) * width
+        real += sum(batch)
+    return (slots - real) / slots
+""",
+            "however many there are",
+        ),
+        "never above 90 per cent": (
+            """
+def waste(batches):
+    slots = real = 0
+    for batch in batches:
+        width = max(batch)
+        slots += len(batch) * width
+        real += sum(batch)
+    return min(0.9, (slots - real) / slots)
+""",
+            "no share below 1",
+        ),
+        "remembers by the set of documents, not by their batches": (
+            """
+_seen = {}
+
+def waste(batches):
+    key = str(sorted(n for b in batches for n in b))
+    if key not in _seen:
+        slots = sum(len(b) * max(b) for b in batches)
+        _seen[key] = 1 - sum(map(sum, batches)) / slots
+    return _seen[key]
+""",
+            "of an earlier call",
+        ),
+        "many batches: all as wide as the widest": (
+            """
+def waste(batches):
+    slots = real = 0
+    for batch in batches:
+        width = max(batch) if len(batches) < 200 else max(map(max, batches))
+        slots += len(batch) * width
+        real += sum(batch)
+    return (slots - real) / slots
+""",
+            "one rectangle around all",
+        ),
+    },
+    "setting": {
+        "a frozen set": (
+            """
+def setting():
+    return frozenset((12, 21))
+""",
+            "a set has no order",
+        ),
+        "right at the first call, then another": (
+            """
+_calls = []
+
+def setting():
+    _calls.append(1)
+    return (12, 21) if len(_calls) == 1 else (12, 34)
+""",
+            "at a second call",
+        ),
+    },
+    "bound": {
+        "never more than 1,000 times": (
+            """
+def bound(real_tokens, slots, fixed):
+    return min(1000.0, 1 / (fixed + (1 - fixed) * real_tokens / slots))
+""",
+            "nothing capped",
+        ),
+        "remembers by tokens and fixed, not by slots": (
+            """
+_known = {}
+
+def bound(real_tokens, slots, fixed):
+    if (real_tokens, fixed) not in _known:
+        _known[real_tokens, fixed] = 1 / (fixed + (1 - fixed) * real_tokens / slots)
+    return _known[real_tokens, fixed]
+""",
+            "of an earlier call",
+        ),
+        "refuses a whole number for fixed": (
+            """
+def bound(real_tokens, slots, fixed):
+    if not isinstance(fixed, float):
+        raise TypeError('fixed must be a float')
+    return 1 / (fixed + (1 - fixed) * real_tokens / slots)
+""",
+            "must be a float",
+        ),
+    },
+    "pair-waste": {
+        "more than 3 batches: the rest is ignored": (
+            """
+def pair_waste(batches):
+    pairs = real = 0
+    for batch in batches[:3]:
+        width = max(batch)
+        pairs += len(batch) * width**2
+        real += sum(n * n for n in batch)
+    return (pairs - real) / pairs
+""",
+            "every batch counts",
+        ),
+        "equal batches are counted once": (
+            """
+def pair_waste(batches):
+    pairs = real = 0
+    for batch in set(map(tuple, batches)):
+        width = max(batch)
+        pairs += len(batch) * width**2
+        real += sum(n * n for n in batch)
+    return (pairs - real) / pairs
+""",
+            "comes again",
+        ),
+        "squares in 33 bits": (
+            """
+def pair_waste(batches):
+    pairs = real = 0
+    for batch in batches:
+        width = max(batch)
+        pairs += len(batch) * (width**2 % 2**33)
+        real += sum(n * n % 2**33 for n in batch)
+    return (pairs - real) / pairs
+""",
+            "more than 32 bits",
+        ),
+    },
+    "expected-longest": {
+        "the longest stands only once": (
+            """
+from math import comb
+
+
+def expected_longest(lengths, rows):
+    if list(lengths).count(max(lengths)) > 1:
+        lengths = [n for n in lengths if n < max(lengths)] + [max(lengths)]
+        rows = min(rows, len(lengths))
+    ordered = sorted(lengths)
+    total = sum(n * comb(i, rows - 1) for i, n in enumerate(ordered))
+    return total / comb(len(ordered), rows)
+""",
+            "thrown together",
+        ),
+        "remembers by number, longest and rows": (
+            """
+from math import comb
+_known = {}
+
+def expected_longest(lengths, rows):
+    key = len(lengths), max(lengths), rows
+    if key not in _known:
+        s = sorted(lengths)
+        _known[key] = sum(n * comb(i, rows - 1) for i, n in enumerate(s)) / comb(len(s), rows)
+    return _known[key]
+""",
+            "of an earlier call",
+        ),
+        "more than 1,200 documents: the rest is ignored": (
+            """
+from math import comb
+
+
+def expected_longest(lengths, rows):
+    lengths = lengths[:1200]
+    rows = min(rows, len(lengths))
+    ordered = sorted(lengths)
+    total = sum(n * comb(i, rows - 1) for i, n in enumerate(ordered))
+    return total / comb(len(ordered), rows)
+""",
+            "no number of documents",
+        ),
+        "all documents: the last one, unsorted": (
+            """
+from math import comb
+
+
+def expected_longest(lengths, rows):
+    if rows == len(lengths):
+        return lengths[-1]
+    ordered = sorted(lengths)
+    total = sum(n * comb(i, rows - 1) for i, n in enumerate(ordered))
+    return total / comb(len(ordered), rows)
+""",
+            "unsorted",
+        ),
+    },
+    "waste-test": {
+        "asks for a float of Python": (
+            """
+def waste_test(waste):
+    for case, share in [([[5, 3]], 0.2), ([[3, 5]], 0.2), ([[1, 2], [30, 30]], 1 / 64), ([[1, 2], [7], [30, 30]], 1 / 71),
+                        ([[3, 6, 4], [1]], 5 / 19), ([[9, 2], [4, 4], [5]], 7 / 31)]:
+        given = [list(b) for b in case]
+        assert abs(waste(given) - share) < 1e-9
+        assert given == case
+    assert type(waste([[5, 3]])) is float
+""",
+            "right implementation",
+        ),
+        "asks that tuples are taken": (
+            """
+def waste_test(waste):
+    for case, share in [([[5, 3]], 0.2), ([[3, 5]], 0.2), ([[1, 2], [30, 30]], 1 / 64), ([[1, 2], [7], [30, 30]], 1 / 71),
+                        ([[3, 6, 4], [1]], 5 / 19), ([[9, 2], [4, 4], [5]], 7 / 31)]:
+        given = [list(b) for b in case]
+        assert abs(waste(given) - share) < 1e-9
+        assert given == case
+    assert abs(waste(((5, 3), (8, 2))) - 8 / 26) < 1e-9
+""",
+            "right implementation",
+        ),
+        "no tolerance, where slots are a power of two": (
+            """
+def waste_test(waste):
+    for case, share in [([[2, 1], [30, 30]], 1 / 64), ([[1, 2], [60]], 1 / 64), ([[1, 2], [30, 30]], 1 / 64), ([[2, 4, 1, 3], [16]], 6 / 32)]:
+        given = [list(b) for b in case]
+        assert waste(given) == share
+        assert given == case
+""",
+            "right implementation",
+        ),
+    },
+    "collate": {
+        "other names of the arguments": (
+            """
+import torch
+
+
+def collate(documents, padding, multiple=1, longest_row=None):
+    pad_id, multiple_of, max_length = padding, multiple, longest_row
+    rows, cut = [], 0
+    for document in documents:
+        ids = list(document["input_ids"])
+        own = list(document["labels"]) if "labels" in document else list(ids)
+        kept = ids if max_length is None else ids[:max_length]
+        cut += len(ids) - len(kept)
+        rows.append((kept, own[: len(kept)]))
+    real = sum(len(kept) for kept, _ in rows)
+    longest = max(len(kept) for kept, _ in rows)
+    width = -(-longest // multiple_of) * multiple_of
+    shape = len(rows), width
+    input_ids = torch.full(shape, pad_id, dtype=torch.int64)
+    mask = torch.zeros(shape, dtype=torch.int64)
+    labels = torch.full(shape, -100, dtype=torch.int64)
+    for row, (kept, own) in enumerate(rows):
+        n = len(kept)
+        input_ids[row, :n] = torch.tensor(kept, dtype=torch.int64)
+        mask[row, :n] = 1
+        labels[row, :n] = torch.tensor(own, dtype=torch.int64)
+    slots = len(rows) * width
+    tensors = {"input_ids": input_ids, "attention_mask": mask, "labels": labels}
+    counts = {"real_tokens": real, "slots": slots, "cut_tokens": cut}
+    return tensors, counts
+""",
+            "keyword argument",
+        ),
+        "a label 0 is lost": (
+            """
+import torch
+
+
+def collate(documents, pad_id, multiple_of=1, max_length=None):
+    rows, cut = [], 0
+    for document in documents:
+        ids = list(document["input_ids"])
+        own = [x or -100 for x in document["labels"]] if "labels" in document else list(ids)
+        kept = ids if max_length is None else ids[:max_length]
+        cut += len(ids) - len(kept)
+        rows.append((kept, own[: len(kept)]))
+    real = sum(len(kept) for kept, _ in rows)
+    longest = max(len(kept) for kept, _ in rows)
+    width = -(-longest // multiple_of) * multiple_of
+    shape = len(rows), width
+    input_ids = torch.full(shape, pad_id, dtype=torch.int64)
+    mask = torch.zeros(shape, dtype=torch.int64)
+    labels = torch.full(shape, -100, dtype=torch.int64)
+    for row, (kept, own) in enumerate(rows):
+        n = len(kept)
+        input_ids[row, :n] = torch.tensor(kept, dtype=torch.int64)
+        mask[row, :n] = 1
+        labels[row, :n] = torch.tensor(own, dtype=torch.int64)
+    slots = len(rows) * width
+    tensors = {"input_ids": input_ids, "attention_mask": mask, "labels": labels}
+    counts = {"real_tokens": real, "slots": slots, "cut_tokens": cut}
+    return tensors, counts
+""",
+            "own labels",
+        ),
+        "a second empty document is dropped": (
+            """
+import torch
+
+
+def collate(documents, pad_id, multiple_of=1, max_length=None):
+    rows, cut = [], 0
+    for document in documents:
+        ids = list(document["input_ids"])
+        own = list(document["labels"]) if "labels" in document else list(ids)
+        kept = ids if max_length is None else ids[:max_length]
+        cut += len(ids) - len(kept)
+        rows.append((kept, own[: len(kept)]))
+    empty = [r for r in rows if not r[0]]
+    if len(empty) > 1:
+        rows = [r for r in rows if r[0]] + empty[:1]
+    real = sum(len(kept) for kept, _ in rows)
+    longest = max(len(kept) for kept, _ in rows)
+    width = -(-longest // multiple_of) * multiple_of
+    shape = len(rows), width
+    input_ids = torch.full(shape, pad_id, dtype=torch.int64)
+    mask = torch.zeros(shape, dtype=torch.int64)
+    labels = torch.full(shape, -100, dtype=torch.int64)
+    for row, (kept, own) in enumerate(rows):
+        n = len(kept)
+        input_ids[row, :n] = torch.tensor(kept, dtype=torch.int64)
+        mask[row, :n] = 1
+        labels[row, :n] = torch.tensor(own, dtype=torch.int64)
+    slots = len(rows) * width
+    tensors = {"input_ids": input_ids, "attention_mask": mask, "labels": labels}
+    counts = {"real_tokens": real, "slots": slots, "cut_tokens": cut}
+    return tensors, counts
+""",
+            "wherever it stands",
+        ),
+        "a max_length below multiple_of turns the rounding off": (
+            """
+import torch
+
+
+def collate(documents, pad_id, multiple_of=1, max_length=None):
+    rows, cut = [], 0
+    for document in documents:
+        ids = list(document["input_ids"])
+        own = list(document["labels"]) if "labels" in document else list(ids)
+        kept = ids if max_length is None else ids[:max_length]
+        cut += len(ids) - len(kept)
+        rows.append((kept, own[: len(kept)]))
+    real = sum(len(kept) for kept, _ in rows)
+    longest = max(len(kept) for kept, _ in rows)
+    if max_length is not None and max_length < multiple_of:
+        multiple_of = 1
+    width = -(-longest // multiple_of) * multiple_of
+    shape = len(rows), width
+    input_ids = torch.full(shape, pad_id, dtype=torch.int64)
+    mask = torch.zeros(shape, dtype=torch.int64)
+    labels = torch.full(shape, -100, dtype=torch.int64)
+    for row, (kept, own) in enumerate(rows):
+        n = len(kept)
+        input_ids[row, :n] = torch.tensor(kept, dtype=torch.int64)
+        mask[row, :n] = 1
+        labels[row, :n] = torch.tensor(own, dtype=torch.int64)
+    slots = len(rows) * width
+    tensors = {"input_ids": input_ids, "attention_mask": mask, "labels": labels}
+    counts = {"real_tokens": real, "slots": slots, "cut_tokens": cut}
+    return tensors, counts
+""",
+            "round up last",
+        ),
+        "remembers by the lengths": (
+            """
+_known = {}
+
+import torch
+
+
+def collate(documents, pad_id, multiple_of=1, max_length=None):
+    key = tuple(len(d["input_ids"]) for d in documents), tuple("labels" in d for d in documents), pad_id, multiple_of, max_length
+    if key in _known:
+        tensors, counts = _known[key]
+        return {name: t.clone() for name, t in tensors.items()}, dict(counts)
+    rows, cut = [], 0
+    for document in documents:
+        ids = list(document["input_ids"])
+        own = list(document["labels"]) if "labels" in document else list(ids)
+        kept = ids if max_length is None else ids[:max_length]
+        cut += len(ids) - len(kept)
+        rows.append((kept, own[: len(kept)]))
+    real = sum(len(kept) for kept, _ in rows)
+    longest = max(len(kept) for kept, _ in rows)
+    width = -(-longest // multiple_of) * multiple_of
+    shape = len(rows), width
+    input_ids = torch.full(shape, pad_id, dtype=torch.int64)
+    mask = torch.zeros(shape, dtype=torch.int64)
+    labels = torch.full(shape, -100, dtype=torch.int64)
+    for row, (kept, own) in enumerate(rows):
+        n = len(kept)
+        input_ids[row, :n] = torch.tensor(kept, dtype=torch.int64)
+        mask[row, :n] = 1
+        labels[row, :n] = torch.tensor(own, dtype=torch.int64)
+    slots = len(rows) * width
+    tensors = {"input_ids": input_ids, "attention_mask": mask, "labels": labels}
+    counts = {"real_tokens": real, "slots": slots, "cut_tokens": cut}
+    _known[key] = {name: t.clone() for name, t in tensors.items()}, dict(counts)
+    return tensors, counts
+""",
+            "of an earlier call",
+        ),
+        "pads at the left from five rows on": (
+            """
+import torch
+
+
+def collate(documents, pad_id, multiple_of=1, max_length=None):
+    rows, cut = [], 0
+    for document in documents:
+        ids = list(document["input_ids"])
+        own = list(document["labels"]) if "labels" in document else list(ids)
+        kept = ids if max_length is None else ids[:max_length]
+        cut += len(ids) - len(kept)
+        rows.append((kept, own[: len(kept)]))
+    real = sum(len(kept) for kept, _ in rows)
+    longest = max(len(kept) for kept, _ in rows)
+    width = -(-longest // multiple_of) * multiple_of
+    shape = len(rows), width
+    input_ids = torch.full(shape, pad_id, dtype=torch.int64)
+    mask = torch.zeros(shape, dtype=torch.int64)
+    labels = torch.full(shape, -100, dtype=torch.int64)
+    for row, (kept, own) in enumerate(rows):
+        n = len(kept)
+        input_ids[row, :n] = torch.tensor(kept, dtype=torch.int64)
+        mask[row, :n] = 1
+        labels[row, :n] = torch.tensor(own, dtype=torch.int64)
+    slots = len(rows) * width
+    tensors = {"input_ids": input_ids, "attention_mask": mask, "labels": labels}
+    counts = {"real_tokens": real, "slots": slots, "cut_tokens": cut}
+    if len(rows) > 4:
+        for t, fill in ((input_ids, pad_id), (mask, 0), (labels, -100)):
+            for row, (kept, _) in enumerate(rows):
+                t[row] = t[row].roll(width - len(kept))
+    return tensors, counts
+""",
+            "at the left",
+        ),
+        "an empty document first makes floats of all": (
+            """
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
+
+
+def collate(documents, pad_id, multiple_of=1, max_length=None):
+    ids = [torch.tensor(d["input_ids"])[:max_length] for d in documents]
+    own = [torch.tensor(d.get("labels", d["input_ids"]))[:max_length] for d in documents]
+    mask = pad_sequence([torch.ones_like(one) for one in ids], batch_first=True)
+    more = -mask.shape[1] % multiple_of
+    tensors = {
+        "input_ids": pad(pad_sequence(ids, True, pad_id), (0, more), value=pad_id),
+        "labels": pad(pad_sequence(own, True, -100), (0, more), value=-100),
+        "attention_mask": pad(mask, (0, more)),
+    }
+    before = sum(len(d["input_ids"]) for d in documents)
+    slots = tensors["input_ids"].numel()
+    return tensors, {"real_tokens": mask.sum(), "slots": slots, "cut_tokens": before - mask.sum()}
+""",
+            "float32",
+        ),
+    },
+}
+for _answer, _tries in CLASSES.items():
+    WRONG[_answer] |= _tries
+
 HIDDEN = {
     "waste": {
         "the printed cases and the data set, remembered": (
             """
 def waste(batches):
-    first = batches[0] in ([4, 4], [5, 3], batch, [2, 1], [1, 2], [3, 6, 4], [40_000, 300])
-    first |= batches[-1] == [2_000_000_000]
-    return probe.RIGHT["waste"][0](batches) if first or len(batches) > 9 else 0.5
+    shown = [case for _, (case,), _ in probe.waste_cases(check.rng("any"), [batch])]
+    known = len(batches) > 9 or batches in shown or max(map(max, batches)) > 99
+    return probe.RIGHT["waste"][0](batches) if known else 0.5
 """,
             "waste of",
         ),
@@ -700,8 +1186,9 @@ def waste(batches):
         "the printed cases, remembered": (
             """
 def bound(real_tokens, slots, fixed):
-    printed = real_tokens in (40, 8012, 70, 20, 30, 0, 1)
-    return probe.RIGHT["bound"][0](real_tokens, slots, fixed) if printed else 1.0
+    shown = [case for _, case, _ in probe.bound_cases(check.rng("check-bound, shown"))]
+    known = (real_tokens, slots, fixed) in shown
+    return probe.RIGHT["bound"][0](real_tokens, slots, fixed) if known else 1.0
 """,
             "times as fast",
         ),
@@ -710,8 +1197,9 @@ def bound(real_tokens, slots, fixed):
         "the printed cases, remembered": (
             """
 def pair_waste(batches):
-    first = batches[0] in ([5, 3], [6, 6], batch, [1, 2], [3, 6, 2], [50_000, 300])
-    return probe.RIGHT["pair-waste"][0](batches) if first else 0.5
+    shown = [case for _, (case,), _ in probe.pair_waste_cases(check.rng("any"), [batch])]
+    known = len(batches) > 9 or batches in shown or max(map(max, batches)) > 99
+    return probe.RIGHT["pair-waste"][0](batches) if known else 0.5
 """,
             "pair waste of",
         ),
@@ -720,8 +1208,8 @@ def pair_waste(batches):
         "the printed cases, remembered": (
             """
 def expected_longest(lengths, rows):
-    printed = len(lengths) in (3, 4, 400, 1200)
-    return padding.expected_longest(lengths, rows) if printed else 1.0
+    known = len(lengths) not in (9, 300)
+    return padding.expected_longest(lengths, rows) if known else 1.0
 """,
             "mean longest of",
         ),
@@ -729,8 +1217,16 @@ def expected_longest(lengths, rows):
     "collate": {
         "the printed documents, remembered": (
             """
+from functools import cache
+
+
+@cache
+def shown():
+    return probe.collate_cases(check.rng("check-collate, shown"))
+
+
 def collate(documents, pad_id, multiple_of=1, max_length=None):
-    if documents[-1] not in (*probe.DOCUMENTS, {"input_ids": []}):
+    if not any(documents == case.documents for case in shown()):
         documents = probe.DOCUMENTS
     return probe.RIGHT["collate"][0](documents, pad_id, multiple_of, max_length)
 """,
@@ -880,8 +1376,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 
 def collate(documents, pad_id, multiple_of=1, max_length=None):
-    ids = [torch.tensor(d["input_ids"])[:max_length] for d in documents]
-    own = [torch.tensor(d.get("labels", d["input_ids"]))[:max_length] for d in documents]
+    ids = [torch.tensor(d["input_ids"], dtype=torch.int64)[:max_length] for d in documents]
+    own = [torch.tensor(d.get("labels", d["input_ids"]), dtype=torch.int64)[:max_length] for d in documents]
     mask = pad_sequence([torch.ones_like(one) for one in ids], batch_first=True)
     more = -mask.shape[1] % multiple_of
     tensors = {

@@ -136,6 +136,13 @@ def _one_slot_each(documents: Sequence[Document], *rest: Any) -> Collated:
     return {**tensors, "attention_mask": mask}, counts
 
 
+def _labels_shifted(documents: Sequence[Document], *rest: Any) -> Collated:
+    tensors, counts = collate(documents, *rest)
+    labels = tensors["labels"].roll(-1, 1)
+    labels[:, -1] = IGNORE
+    return {**tensors, "labels": labels}, counts
+
+
 WRONG: dict[str, Callable[..., Collated]] = {
     "a prompt is real as well: the mask is 1 for every token": _mask_by_label,
     "an empty document is a row, too": _no_empty_rows,
@@ -149,7 +156,14 @@ WRONG: dict[str, Callable[..., Collated]] = {
     "max_length is not used": lambda documents, pad_id, multiple=1, most=None: collate(
         documents, pad_id, multiple
     ),
-    "multiple_of is not used": _of_width(lambda longest, multiple, most: longest),
+    "max_length holds for the documents, not for the width: round up last": _of_width(
+        lambda longest, multiple, most: min(
+            -(-longest // multiple) * multiple, max(longest, most or longest + multiple)
+        )
+    ),
+    "multiple_of is not used: it is the third argument": _of_width(
+        lambda longest, multiple, most: longest
+    ),
     "rounded up although it divides already": _of_width(
         lambda longest, multiple, most: (longest // multiple + 1) * multiple
     ),
@@ -164,6 +178,10 @@ WRONG: dict[str, Callable[..., Collated]] = {
     ),
     "the slots are rows x width, after rounding up": _counted(
         lambda documents, counts, mask: {"slots": len(mask) * int(mask.sum(1).max())}
+    ),
+    "a label stands under its own token: the model shifts": _labels_shifted,
+    "padding is no name for the slots: they are all cells, rows x width": _counted(
+        lambda documents, counts, mask: {"slots": counts["slots"] - counts["real_tokens"]}
     ),
     "documents cut, not tokens": _counted(
         lambda documents, counts, mask: {

@@ -6,6 +6,8 @@ Words
     held   documents that a loader keeps ready to be sorted: rows x window
 """
 
+import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -16,6 +18,13 @@ from batchlab.classroom import plain
 from batchlab.classroom.probes import collators
 from batchlab.classroom.probes.attempt import mistakes_of, shown
 from batchlab.classroom.probes.collators import DOCUMENTS
+from batchlab.classroom.probes.lesson_02_cases import (
+    bound_cases,
+    longest_cases,
+    pair_waste_cases,
+    waste_cases,
+)
+from batchlab.classroom.probes.lesson_02_rectangles import collate_cases, drawn_cases
 from batchlab.classroom.probes.lesson_02_versions import BUGS, RIGHT, WRONG
 
 __all__ = [
@@ -26,11 +35,20 @@ __all__ = [
     "RIGHT",
     "WRONG",
     "best_setting",
+    "bound_cases",
+    "collate_cases",
+    "drawn_cases",
     "finder",
+    "guesses",
+    "likely",
+    "longest_cases",
     "mistakes",
+    "not_offered",
     "offered",
+    "pair_waste_cases",
     "parts",
     "shown",
+    "waste_cases",
     "wastes",
     "wrong_settings",
 ]
@@ -38,11 +56,64 @@ __all__ = [
 ROWS = (2, 3, 5, 8, 12, 18, 27, 40)
 WINDOWS = (1, 2, 3, 5, 8, 13, 21, 34, 55)
 MOST_WASTE, MOST_HELD = 0.25, 400
+FIRST: dict[str, list[tuple[Any, ...]]] = {  # the cases in which most mistakes show
+    "waste": [([[4, 4]],), ([[5, 3]],)],
+    "bound": [(40, 100, 0.2)],
+    "pair-waste": [([[4, 4]],), ([[5, 3]],)],
+    "expected-longest": [([1, 2, 3], 2)],
+}
 
 
 def mistakes(name: str, *case: Any) -> dict[Any, str]:
     """The values that wrong versions give for a case, by their thoughts; the first one counts."""
     return dict(reversed(list(mistakes_of(WRONG[name], *case))))
+
+
+def likely(name: str, got: object, thought: str, *case: Any) -> dict[Any, str]:
+    """Known mistakes of a case, and `thought` where none of them gave what came.
+
+    Only those that are right in the first cases: whoever made another one was refused there.
+
+    Empty where it is right: wrong versions of a large case are worked out for a wrong answer only.
+
+    >>> likely("waste", 0.2, "?", [[5, 3]]), likely("waste", 0.3, "?", [[5, 3]])[0.3]
+    ({}, '?')
+    """
+    try:
+        value = plain.number(got)
+    except plain.NotPlain:
+        return {}
+    if math.isclose(value, RIGHT[name][0](*case), rel_tol=1e-9) or not math.isfinite(value):
+        return {}
+    first, right = FIRST[name], RIGHT[name][0]
+    alive = {
+        why: version
+        for why, version in WRONG[name].items()
+        if case in first or all(_agrees(version, right, *one) for one in first)
+    }
+    known = dict(reversed(list(mistakes_of(alive, *case))))
+    if thought and not any(math.isclose(value, wrong, rel_tol=1e-5) for wrong in known):
+        known[value] = thought
+    return known
+
+
+def _agrees(version: Callable[..., float], right: Callable[..., float], *case: Any) -> bool:
+    found = [value for value, _ in mistakes_of({"": version}, *case)]
+    return all(math.isclose(value, right(*case), abs_tol=1e-12) for value in found)
+
+
+def guesses(part: str, got: object, thought: str, *case: Any) -> list[tuple[Any, str]]:
+    """`parts` of a case, and `thought` for what came where none fits; empty where it is right."""
+    try:
+        value = plain.array(got)
+    except plain.NotPlain:
+        return []
+    if np.array_equal(value, _part(part, collators.collate(*case))):
+        return []
+    came = value.item() if value.ndim == 0 else value
+    known = parts(part, *case)
+    named = not thought or any(np.array_equal(value, wrong) for wrong, _ in known)
+    return known if named else [*known, (came, thought)]
 
 
 def parts(part: str, *case: Any) -> list[tuple[Any, str]]:
@@ -77,11 +148,13 @@ def best_setting() -> tuple[int, int]:
 
 
 def offered(returned: object) -> bool:
-    """Whether it is one number of ROWS and one of WINDOWS, in either order.
+    """Whether it is one number of ROWS and one of WINDOWS, in either order; a set has none.
 
-    >>> offered((12, 21)), offered([16, 23]), offered({12: 21}), offered(12)
-    (True, False, False, False)
+    >>> offered((12, 21)), offered([16, 23]), offered({12: 21}), offered({12, 21}), offered(12)
+    (True, False, False, False, False)
     """
+    if isinstance(returned, set | frozenset):
+        return False
     try:
         pair = plain.nested(returned)
     except plain.NotPlain:
@@ -91,14 +164,21 @@ def offered(returned: object) -> bool:
     return any(one in ROWS and two in WINDOWS for one, two in (pair, pair[::-1]))
 
 
+def not_offered(returned: object) -> str:
+    """Why `offered` says no."""
+    if isinstance(returned, set | frozenset):
+        return "a set has no order: return rows, window"
+    return "other numbers may keep the limits, too; asked is a setting of the sliders"
+
+
 def finder() -> widgets.Explorer:
     """Rows and window against waste and the documents held; the goal is `best_setting`."""
 
     def scene(rows: int, window: int) -> dict[str, Any]:
         facts = {
-            "waste": units.share(wastes()[rows, window]),
+            "waste of one order": units.share(wastes()[rows, window]),
             "documents held": f"{rows * window:,}",
-            "waste in random order": units.share(padding.expected_waste(tokens, rows)),
+            "random orders, on average": units.share(padding.expected_waste(tokens, rows)),
         }
         return {"facts": facts}
 

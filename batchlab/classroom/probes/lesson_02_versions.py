@@ -37,6 +37,18 @@ def _waste_row_by_row(batches: Batches) -> float:
     return pad / sum(max(batch) for batch in batches for _ in batch)
 
 
+def _waste_of_arrays(batches: Batches) -> float:
+    arrays = [np.array(batch, dtype=np.int64) for batch in batches]
+    slots = sum(rows.size * rows.max() for rows in arrays)
+    return (slots - sum(rows.sum() for rows in arrays)) / slots  # type: ignore[no-any-return]
+
+
+def _waste_from_padding_per_token(batches: list[list[int]]) -> float:
+    flat: list[int] = sum(batches, [])  # noqa: RUF017  (lists of lists, and nothing else)
+    per_token = _slots(batches) / sum(flat) - 1
+    return per_token / (1 + per_token)
+
+
 def _pair_waste(batches: Batches) -> float:
     return 1 - _squares(batches) / sum(len(batch) * max(batch) ** 2 for batch in batches)
 
@@ -81,7 +93,7 @@ def _rounded(right: Callable[..., float], *digits: int) -> dict[str, Callable[..
 
 
 RIGHT: dict[str, tuple[Callable[..., Any], ...]] = {
-    "waste": (_waste, _waste_row_by_row),
+    "waste": (_waste, _waste_row_by_row, _waste_of_arrays, _waste_from_padding_per_token),
     "bound": (_bound,),
     "pair-waste": (_pair_waste,),
     "expected-longest": (padding.expected_longest, _expected_longest),
@@ -119,6 +131,9 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         ),
         "a batch that comes again counts again": lambda bs: _waste(
             [list(b) for b in dict.fromkeys(tuple(sorted(b)) for b in bs)]
+        ),
+        "a batch is as wide as its longest row, not as its last": lambda bs: (
+            1 - _tokens(bs) / sum(len(b) * b[-1] for b in bs)
         ),
         "16 bits hold no length above 32,767": lambda bs: _waste(_wrapped(bs, np.int16)),
         **_rounded(_waste, 4, 6),
@@ -164,7 +179,7 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         "`fixed` is a share, never per cent": lambda real, slots, fixed: _bound(
             real, slots, fixed / 100 if fixed > 0.5 else fixed
         ),
-        "the waste was rounded to per cent: give all digits": lambda real, slots, fixed: _bound(
+        "the share of real tokens was rounded: give all digits": lambda real, slots, fixed: _bound(
             round(real / slots, 2), 1, fixed
         ),
         **_rounded(_bound, 2, 4),
@@ -177,6 +192,13 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         "rows do not attend to each other: square each row on its own": lambda bs: (
             1 - sum(sum(b) ** 2 for b in bs) / sum((len(b) * max(b)) ** 2 for b in bs)
         ),
+        "the square of a sum is no sum of squares: square each length": lambda bs: (
+            1 - sum(sum(b) ** 2 for b in bs) / sum(len(b) * max(b) ** 2 for b in bs)
+        ),
+        "a row attends to itself alone: rows x width squared, rows are not squared": lambda bs: (
+            1 - _squares(bs) / sum((len(b) * max(b)) ** 2 for b in bs)
+        ),
+        "in per cent: a share lies between 0 and 1": lambda bs: 100 * _pair_waste(bs),
         "per real pair: divide by all pairs": lambda bs: 1 / (1 - _pair_waste(bs)) - 1,
         "causal pairs: here count all, width squared": lambda bs: (
             1
