@@ -19,7 +19,7 @@ Words
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 
 import numpy as np
@@ -128,22 +128,22 @@ def distinct(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, counts[values]
 
 
-def _blocks(tokens: np.ndarray) -> list[tuple[int, int]]:
-    """Blocks of (length, how many), longest first; none where one at a time is faster."""
+def _blocks(tokens: np.ndarray) -> Iterable[tuple[int, int]] | None:
+    """Blocks of (length, how many), longest first; None where one at a time is faster."""
     values, counts = distinct(tokens)
     if len(tokens) < min(MANY, 2 * len(values)):
-        return []
-    return list(zip(values[::-1].tolist(), counts[::-1].tolist(), strict=True))
+        return None
+    return zip(values[::-1].tolist(), counts[::-1].tolist(), strict=True)
 
 
 def _in_blocks(
-    tokens: np.ndarray, blocks: list[tuple[int, int]], row_length: int, push: Push, pop: Pop
+    tokens: np.ndarray, blocks: Iterable[tuple[int, int]], row_length: int, push: Push, pop: Pop
 ) -> tuple[np.ndarray, int]:
     """Each block into the rows that `pop` takes from the ready ones.
 
     What was taken, in that order, is a flat list of (range, rows, documents in each row).
     """
-    n, shortest = len(tokens), blocks[-1][0]
+    n, shortest = len(tokens), int(tokens.min())
     rooms: dict[int, int] = {}  # of each row in a range that is ready or waiting
     sizes: dict[int, int] = {}  # rows in it
     ready: list[int] = []
