@@ -109,8 +109,11 @@ def bounded(lengths: ArrayLike) -> tuple[np.ndarray, int, int]:
         raise ValueError("lengths are empty: at least one document is needed")
     if tokens.dtype.kind not in "iu":
         tokens = _integers(lengths if isinstance(lengths, list | tuple) else tokens.tolist())
-    few = tokens.tolist() if len(tokens) <= FEW else None
-    shortest, longest = (min(few), max(few)) if few else (int(tokens.min()), int(tokens.max()))
+    if len(tokens) <= FEW:
+        ranked = sorted(tokens.tolist())
+        shortest, longest = ranked[0], ranked[-1]
+    else:
+        shortest, longest = int(tokens.min()), int(tokens.max())
     if shortest < 1:
         where = int(np.argmax(tokens < 1))
         raise ValueError(f"lengths must be integers >= 1, got {tokens[where]} at position {where}")

@@ -8,8 +8,9 @@ enough for it, and is ready from then on. Best fit takes the ready row that came
 least room; first fit the one with the smallest number. The work follows the documents: nothing here
 is as large as a row is long.
 
-Few documents move one at a time. Where many have the same length, all of them move at once: a block
-of n documents onto a range of rows with equal room, `room // length` into each.
+Few documents move one at a time, and best fit then looks for the row among all in order of their
+room. Where many have the same length, all of them move at once: a block of n documents onto a range
+of rows with equal room, `room // length` into each.
 
 Words
     ready    a row with room for a document of the current length
@@ -17,7 +18,7 @@ Words
     range    consecutive rows with equal room, known by the number of the first
 """
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 
@@ -31,19 +32,67 @@ Pop = Callable[[list[int]], int]
 # Up to FEW documents, and up to MANY if no two have the same length, one at a time is faster: there
 # both ways cost about as much (benchmarks/packing.py).
 FEW, MANY = 1024, 16_384
+INT32 = np.dtype(np.int32)
 
 
 def best_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
     """Best-fit decreasing: each document into the fullest row that still has room for it.
 
-    Of equally full rows the one with the smallest number.
+    Of equally full rows the one with the smallest number. One at a time, the row that took the last
+    document stays open: it is the fullest with room for the next one, unless another row has room
+    as well. Then both lie among the others, in order of their room.
     """
-    return _decreasing(tokens, row_length, list.append, list.pop)
+    if len(tokens) > FEW and (blocks := _blocks(tokens)):
+        return _in_blocks(tokens, blocks, row_length, list.append, list.pop)
+    n, rows, lengths = len(tokens), 0, tokens.tolist()
+    order = sorted(range(n), key=lengths.__getitem__, reverse=True)
+    least = lengths[order[-1]] * n
+    row_of = [0] * n
+    others = [0]  # room * n + row, the largest room last; the 0 is never reached
+    open_row = 0  # the same, of the one row
+    for document in order:
+        need = lengths[document] * n
+        if others[-1] >= need:
+            if open_row >= least:
+                insort(others, open_row)
+            open_row = others.pop(bisect_left(others, need))
+        elif open_row < need:  # a new row, which has the largest room
+            row_of[document] = rows
+            others.append(row_length * n - need + rows)
+            rows += 1
+            continue
+        row_of[document] = open_row % n
+        open_row -= need
+    return np.fromiter(row_of, INT32, n), rows
 
 
 def first_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
     """First-fit decreasing: each document into the first row that still has room for it."""
-    return _decreasing(tokens, row_length, heappush, heappop)
+    if len(tokens) > FEW and (blocks := _blocks(tokens)):
+        return _in_blocks(tokens, blocks, row_length, heappush, heappop)
+    n, lengths = len(tokens), tokens.tolist()
+    order = sorted(range(n), key=lengths.__getitem__, reverse=True)
+    shortest = lengths[order[-1]]
+    row_of = [0] * n
+    rooms: list[int] = []  # of each row
+    ready: list[int] = []
+    waiting = [0]  # room * n + row, the largest room last; the 0 is never reached
+    for document in order:
+        length = lengths[document]
+        while waiting[-1] >= length * n:
+            heappush(ready, waiting.pop() % n)
+        if ready:
+            row = heappop(ready)
+        else:
+            row = len(rooms)
+            rooms.append(row_length)
+        row_of[document] = row
+        rooms[row] = room = rooms[row] - length
+        if room >= length:
+            heappush(ready, row)
+        elif room >= shortest:
+            insort(waiting, room * n + row)
+    return np.fromiter(row_of, INT32, n), len(rooms)
 
 
 def next_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
@@ -79,56 +128,22 @@ def distinct(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, counts[values]
 
 
-def _decreasing(
-    tokens: np.ndarray, row_length: int, push: Push, pop: Pop
-) -> tuple[np.ndarray, int]:
-    """Each document, longest first, into the row that `pop` takes from the ready ones."""
-    if len(tokens) > FEW:
-        values, counts = distinct(tokens)
-        if len(tokens) >= min(MANY, 2 * len(values)):
-            blocks = zip(values[::-1].tolist(), counts[::-1].tolist(), strict=True)
-            taken, rows = _in_blocks(blocks, len(tokens), int(values[0]), row_length, push, pop)
-            return _scattered(tokens, taken), rows
-    return _one_at_a_time(tokens.tolist(), row_length, push, pop)
-
-
-def _one_at_a_time(
-    lengths: list[int], row_length: int, push: Push, pop: Pop
-) -> tuple[np.ndarray, int]:
-    """The rows as an array; how many they are."""
-    n = len(lengths)
-    order = sorted(range(n), key=lengths.__getitem__, reverse=True)
-    shortest = lengths[order[-1]]
-    row_of = [0] * n
-    rooms: list[int] = []  # of each row
-    ready: list[int] = []
-    waiting = [0]  # room * n + row, the largest room last; the 0 is never reached
-    for document in order:
-        length = lengths[document]
-        while waiting[-1] >= length * n:
-            push(ready, waiting.pop() % n)
-        if ready:
-            row = pop(ready)
-        else:
-            row = len(rooms)
-            rooms.append(row_length)
-        row_of[document] = row
-        rooms[row] = room = rooms[row] - length
-        if room >= length:
-            push(ready, row)
-        elif room >= shortest:
-            insort(waiting, room * n + row)
-    return np.array(row_of, dtype=np.int32), len(rooms)
+def _blocks(tokens: np.ndarray) -> Iterable[tuple[int, int]] | None:
+    """Blocks of (length, how many), longest first; None where one at a time is faster."""
+    values, counts = distinct(tokens)
+    if len(tokens) < min(MANY, 2 * len(values)):
+        return None
+    return zip(values[::-1].tolist(), counts[::-1].tolist(), strict=True)
 
 
 def _in_blocks(
-    blocks: Iterable[tuple[int, int]], n: int, shortest: int, row_length: int, push: Push, pop: Pop
-) -> tuple[list[int], int]:
-    """The same for `n` documents as blocks of (length, how many), longest first.
+    tokens: np.ndarray, blocks: Iterable[tuple[int, int]], row_length: int, push: Push, pop: Pop
+) -> tuple[np.ndarray, int]:
+    """Each block into the rows that `pop` takes from the ready ones.
 
-    Returns what was taken, in that order, as a flat list of (range, rows, documents in each row);
-    and the number of rows.
+    What was taken, in that order, is a flat list of (range, rows, documents in each row).
     """
+    n, shortest = len(tokens), int(tokens.min())
     rooms: dict[int, int] = {}  # of each row in a range that is ready or waiting
     sizes: dict[int, int] = {}  # rows in it
     ready: list[int] = []
@@ -165,7 +180,7 @@ def _in_blocks(
                 keep(first + full + 1, size - full - 1, room)
                 keep(first + full, 1, room - rest * length)
                 break
-    return taken, row_count
+    return _scattered(tokens, taken), row_count
 
 
 def _scattered(tokens: np.ndarray, taken: list[int]) -> np.ndarray:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import SupportsIndex, overload
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,7 +176,13 @@ def pack(
         return _split_everything(tokens, row_length)
     if longest <= row_length:
         row_of, count = _FITS[method](tokens, row_length)
-        return Packing(row_length, row_of, count, tokens, method=method)
+        return _packing(
+            row_length=row_length,
+            row_of=row_of,
+            row_count=count,
+            piece_lengths=tokens,
+            method=method,
+        )
     return _with_policy(tokens, row_length, method, too_long)
 
 
@@ -243,6 +249,13 @@ def _split_everything(tokens: np.ndarray, row_length: int) -> Packing:
     sizes[rest] = stops - borders  # unless this piece reaches the next border as well
     sizes[rest - 1] = borders - np.maximum(borders - row_length, begins)
     return Packing(row_length, row_of, row_count, sizes, documents, starts, method="split")
+
+
+def _packing(**fields: Any) -> Packing:
+    """A Packing, its fields written at once: for few documents a frozen class is slow in it."""
+    packing = Packing.__new__(Packing)
+    packing.__dict__.update(fields)
+    return packing
 
 
 def lower_bound(lengths: ArrayLike, row_length: int) -> int:
