@@ -9,6 +9,7 @@ import torch
 from batchlab import batches, lengths, packing
 from batchlab.classroom.probes import attempt
 from batchlab.classroom.probes import lesson_04 as probe
+from batchlab.classroom.probes.lesson_04_masks import BEHIND
 
 DOCUMENTS = [[5, 6, 7], [8, 9], [10, 11, 12, 13]]
 ROUNDING = 1e-5
@@ -52,6 +53,8 @@ def test_a_wrong_way_leaks_far_above_rounding(name):
         ("only the first slot", lambda a, b: abs(b[1:] - a[1:]).max()),
         ("only the last slot", lambda a, b: abs(b[:-1] - a[:-1]).max()),
         ("NaN", lambda a, b: np.nanmax(np.append(abs(b - a), 0.0))),
+        ("score of one token", lambda a, b: abs(b - a)[:, :32].max()),
+        ("largest scores", lambda a, b: float(not np.allclose(b, a, rtol=0.5, atol=1e-5))),
     ],
 )
 def test_each_leak_made_by_hand_is_missed_by_one_kind_of_test(leak, blind):
@@ -67,6 +70,34 @@ def test_a_leak_between_documents_apart_is_missed_by_who_changes_the_middle_one(
     before, after = logits(DOCUMENTS), logits([DOCUMENTS[0], [40, 41], DOCUMENTS[2]])
     for number in (0, 2):
         assert before[number] == pytest.approx(after[number], abs=ROUNDING)
+
+
+def test_three_leaks_need_a_document_of_several_tokens_or_a_certain_one_of_them_changed():
+    def stays(words, before, after, document):
+        (name,) = [one for one in probe.LEAKS if words in one]
+        old, new = (probe.way(name)(texts)[document] for texts in (before, after))
+        return abs(old - new).max() < ROUNDING
+
+    first, last = ([[40, 6, 7], *DOCUMENTS[1:]], [[5, 6, 40], *DOCUMENTS[1:]])
+    for words, missed, met in (("too early", first, last), ("first slot of the row", last, first)):
+        assert stays(words, DOCUMENTS, missed, 1) and not stays(words, DOCUMENTS, met, 1)
+    assert stays("positions are compared", [[1], [2], [3]], [[40], [2], [3]], 2)
+
+
+def test_equal_tokens_are_told_apart_by_their_labels():
+    made = [{"input_ids": [9, 5], "labels": [-100, one]} for one in (-100, 5)]
+    batch = batches.packed(made, [[1, 0]], 5, pad_id=3)
+    ids, labels = batch["input_ids"].tolist(), batch["labels"].tolist()
+    assert probe.standing(ids, made, 3, labels) == [[1, 0]]
+
+
+def test_an_answer_that_remembers_an_earlier_case_is_known():
+    probe.known("first-fit", [6, 5, 4, 3], 10)
+    kept = [
+        rows for rows, thought in probe.known("first-fit", [6, 5, 4, 3], 12) if "earlier" in thought
+    ]
+    assert [[3, 5], [4, 6]] in kept
+    assert probe.known("may-look", [1] * 700) == []
 
 
 def test_the_leaks_come_in_fresh_state_each_time():
@@ -182,6 +213,7 @@ CASES = {
     "first-fit": [
         ([1, 5, 8, 2, 1, 7, 4], 10),
         ([10, 3, 10, 7], 10),
+        ([5, 5, 5, 5], 10),
         ([20000, 18000, 11000, 9000], 32000),
     ],
     "input_ids": [
@@ -193,8 +225,8 @@ CASES = {
     "cu_seqlens": [([[5, 6, 7], [8, 9]], 7), ([[5, 6, 7], [8]], 5), ([[5, 6], [7], [8, 9, 4]], 12)],
     "position_ids": [([[5, 6, 7], [8, 9]], 7), ([[5, 6], [7], [8, 9, 4]], 12)],
     "labels": [([[5, 6, 7], [8, 9]], 7), ([[5, 0, 7], [8, 0]], 7), ([[5, 6, 5, 9], [7, 5, 4]], 7)],
-    "may-look": [([3, 2],), ([1, 2, 1, 1],), ([6, 1, 2],), ([1] * 300,)],
-    "documents-behind": [(4, 1000, 0.9, 150), (3, 1000, 0.9, 200), (7, 777, 0.8123, 41.7)],
+    "may-look": [([3, 2],), ([1, 2, 1, 1],), ([6, 1, 2],), ([1] * 300,), ([3, 3],)],
+    "documents-behind": probe.steps(),
 }
 
 
@@ -202,13 +234,13 @@ CASES = {
 def test_every_known_mistake_shows_in_a_case_of_the_lesson(name):
     seen = {thought for case in CASES[name] for _, thought in probe.mistakes(name, *case)}
     every = {
-        "first-fit": 10,
+        "first-fit": 11,
         "input_ids": 7,
         "cu_seqlens": 10,
         "position_ids": 7,
         "labels": 15,
-        "may-look": 22,
-        "documents-behind": 26,
+        "may-look": 23,
+        "documents-behind": len(BEHIND),
     }
     assert len(seen) == every[name]
 

@@ -261,16 +261,18 @@ ROOMS = {
     "classroom.probes.orders_03 classroom.probes.lesson_03_versions padding units widgets "
     "| numpy torch |",
     "classroom.probes.lesson_04_collator": "batches model packing | numpy torch |",
-    "classroom.probes.lesson_04_fits": "classroom.plain ||",
+    "classroom.probes.lesson_04_cases": "classroom.probes.lesson_04_collator | numpy |",
+    "classroom.probes.lesson_04_fits": "classroom.plain | numpy |",
     "classroom.probes.lesson_04_masks": "| numpy |",
     "classroom.probes.lesson_04_rows": "batches classroom.probes.attempt "
-    "classroom.probes.lesson_04_fits classroom.probes.lesson_04_masks | numpy |",
+    "classroom.probes.lesson_04_cases classroom.probes.lesson_04_fits "
+    "classroom.probes.lesson_04_masks | numpy |",
     "classroom.probes.lesson_04_ways": "attention batches classroom.probes.lesson_04_collator loop "
     "model | numpy torch |",
     "classroom.probes.lesson_04": "batches classroom.probes.attempt "
-    "classroom.probes.lesson_04_collator classroom.probes.lesson_04_fits "
-    "classroom.probes.lesson_04_masks classroom.probes.lesson_04_rows "
-    "classroom.probes.lesson_04_ways packing widgets | numpy |",
+    "classroom.probes.lesson_04_cases classroom.probes.lesson_04_collator "
+    "classroom.probes.lesson_04_fits classroom.probes.lesson_04_masks "
+    "classroom.probes.lesson_04_rows classroom.probes.lesson_04_ways packing widgets | numpy |",
     "classroom.probes.bigram": "counts | torch |",
     "classroom.probes.collators": "counts | torch |",
     "classroom.probes.recipes": "classroom.probes.bigram loop | torch |",

@@ -109,8 +109,79 @@ def behind(result):
 
 SORTED = "sorted(range(len(lengths)), key=lambda i: -lengths[i])"
 
+MASK = """
+def may_look(position_ids):
+    segment = np.cumsum(np.asarray(position_ids) == 0)
+    slot = np.arange(len(segment))
+    return (segment[:, None] == segment) & (slot[:, None] >= slot)
+"""
+WINDOW = changed(MASK, (">= slot)", ">= slot) & (slot[:, None] - slot < 512)"))
+TWINS = changed(
+    MASK,
+    (
+        "    slot = ",
+        "    size = np.bincount(segment)[segment]\n    segment = np.where(size > 1, -size, segment)\n    slot = ",
+    ),
+)
+
+
+def tested(part):
+    """The right test, of a part of the scores."""
+    return f"""
+def isolation_test(logits):
+    texts = [[5, 6, 7], [8, 9], [10, 11, 12, 13]]
+    before = logits(texts)
+    for changed in range(3):
+        others = [[t + 20 for t in text] if i == changed else text for i, text in enumerate(texts)]
+        after = logits(others)
+        for i in range(3):
+            if i != changed:
+                assert abs(after[i] - before[i]){part}.max() < 1e-5
+"""
+
+
 WRONG = {
     "first-fit": {
+        "rows end at 65,536 slots": (
+            fit(
+                (
+                    "    rows, room = [], []\n",
+                    "    rows, room, row_length = [], [], min(row_length, 65_536)\n",
+                )
+            ),
+            "documents [70000",
+        ),
+        "only the first 400 rows are looked at": (
+            fit(("for r in range(len(rows)) if", "for r in range(len(rows))[:400] if")),
+            "behind 1,099 others",
+        ),
+        "rows are kept by the lengths alone": (
+            "kept = {}\n"
+            + fit(
+                (
+                    "    rows, room = [], []\n",
+                    "    rows, room, key = [], [], tuple(map(int, lengths))\n",
+                ),
+                (
+                    "    return rows\n",
+                    "    if key and max(key) <= row_length:\n        rows = kept.setdefault(key, rows)\n    return [[*one] for one in rows]\n",
+                ),
+            ),
+            "earlier call",
+        ),
+        "a too long document alone is packed": (
+            fit(("> row_length:", "> row_length and len(lengths) > 1:")),
+            "a document of 11 tokens in [11]",
+        ),
+        "half a row never shares one": (
+            fit(
+                (
+                    "room[r] >= lengths[number]]",
+                    "room[r] >= lengths[number] and 2 * lengths[number] != row_length]",
+                )
+            ),
+            "two documents of half a row",
+        ),
         "no sort": (fit((SORTED, "range(len(lengths))")), "order of the data"),
         "shortest first": (fit(("-lengths[i]", "lengths[i]")), "shortest first"),
         "next fit: only the last row": (
@@ -755,6 +826,19 @@ def first_fit_decreasing(lengths, row_length):
         "with its method": ('def row_found():\n    return 4864, "next_fit"', "one number"),
     },
     "lay-out": {
+        "positions of eight bits": (
+            row(
+                (
+                    "positions += range(len(tokens))",
+                    "positions += [n % 256 for n in range(len(tokens))]",
+                )
+            ),
+            "smaller cases are right",
+        ),
+        "labels by way of float32": (
+            row(("    return {", "    labels = np.float32(labels).astype(int)\n    return {")),
+            "larger tokens lose digits",
+        ),
         "no leading 0": (
             row(("labels, borders = [], [], [], [0]", "labels, borders = [], [], [], []")),
             "0 before them",
@@ -1516,6 +1600,8 @@ def lay_out(documents, row_length):
         ),
     },
     "may-look": {
+        "a window of 512 slots": (WINDOW, "smaller cases are right"),
+        "segments of equal length are joined": (TWINS, "segments of equal length are still two"),
         "causal without documents": (
             """
 def may_look(position_ids):
@@ -1872,6 +1958,18 @@ def may_look(position_ids):
         ),
     },
     "isolation-test": {
+        "half of the scores": (tested("[:, :32]"), "score of one token"),
+        "a relative tolerance": (
+            tested("").replace(
+                "abs(after[i] - before[i]).max() < 1e-5",
+                "np.allclose(after[i], before[i], rtol=0.5, atol=1e-5)",
+            ),
+            "relative tolerance",
+        ),
+        "only the first token changes": (
+            tested("").replace("[t + 20 for t in text]", "[text[0] + 20, *text[1:]]"),
+            "too early",
+        ),
         "changes the last, looks at the first": (
             """
 def isolation_test(logits):
@@ -1930,6 +2028,11 @@ def isolation_test(logits):
         ),
     },
     "documents-behind": {
+        "a fill of 1 taken for one per cent": (
+            behind("rows * row_length * (fill if fill < 1 else fill / 100) / mean_length"),
+            "no per cent",
+        ),
+        "three digits": (behind("round(rows * row_length * fill / mean_length, 3)"), "3 digits"),
         "one document a row": (behind("rows"), "padded step"),
         "one row": (behind("row_length * fill / mean_length"), "of one row"),
         "slots": (behind("rows * row_length"), "slots, not documents"),
@@ -1947,6 +2050,21 @@ def isolation_test(logits):
         "upside down": (behind("rows * mean_length / (row_length * fill)"), "upside down"),
     },
     "mend-collator": {
+        "the fifth document of a row keeps its first label": (
+            collate(
+                ("y += [-100] + own[1:]", "y += ([-100] if len(y) < 16 else own[:1]) + own[1:]")
+            ),
+            "fifth document",
+        ),
+        "a too long document that trains nothing is dropped": (
+            collate(
+                (
+                    "    lengths = [",
+                    '    documents = [one for one in documents if len(one["labels"]) <= row_length or max(one["labels"]) >= 0]\n    lengths = [',
+                )
+            ),
+            "none of them trained",
+        ),
         "as it was": (BROKEN, "wherever the token is `pad`"),
         "only the two of labels mended": (
             changed(

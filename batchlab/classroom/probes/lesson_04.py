@@ -17,7 +17,18 @@ import numpy as np
 from batchlab import batches, packing, widgets
 from batchlab.classroom.probes import attempt
 from batchlab.classroom.probes.attempt import shown
+from batchlab.classroom.probes.lesson_04_cases import (
+    collated,
+    filled,
+    labelled,
+    laid_out,
+    refused,
+    segments,
+    steps,
+    too_long,
+)
 from batchlab.classroom.probes.lesson_04_collator import (
+    OTHER,
     VOCABULARY,
     broken_collate,
     documents,
@@ -30,34 +41,44 @@ from batchlab.classroom.probes.lesson_04_collator import (
 )
 from batchlab.classroom.probes.lesson_04_fits import first_fits, rows_of
 from batchlab.classroom.probes.lesson_04_masks import behind, looks
-from batchlab.classroom.probes.lesson_04_rows import NAMES, mistakes, row
+from batchlab.classroom.probes.lesson_04_rows import NAMES, known, mistakes, row
 from batchlab.classroom.probes.lesson_04_ways import LEAKS, SEPARATE, leaking, separate, way
 
 __all__ = [
     "LEAKS",
     "NAMES",
+    "OTHER",
     "ROW_LENGTHS",
     "SEPARATE",
     "VOCABULARY",
     "behind",
     "broken_collate",
+    "collated",
     "documents",
+    "filled",
     "first_fits",
+    "known",
     "label_mistakes",
+    "labelled",
     "laid",
+    "laid_out",
     "leak",
     "leaking",
     "looks",
     "mistakes",
     "position_mistakes",
+    "refused",
     "row",
     "row_finder",
     "row_to_find",
     "rows_of",
     "rows_refused",
+    "segments",
     "separate",
     "shown",
     "standing",
+    "steps",
+    "too_long",
     "unlike_alone",
     "way",
     "your",

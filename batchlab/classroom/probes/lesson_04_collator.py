@@ -20,6 +20,7 @@ from torch import Tensor
 from batchlab import batches, model, packing
 
 __all__ = [
+    "OTHER",
     "VOCABULARY",
     "broken_collate",
     "documents",
@@ -91,11 +92,15 @@ def documents(lengths: Sequence[int], rng: np.random.Generator, pad: int) -> lis
 
 
 def standing(
-    input_ids: Sequence[Sequence[int]], given: Sequence[Document], pad: int
+    input_ids: Sequence[Sequence[int]],
+    given: Sequence[Document],
+    pad: int,
+    labels: Sequence[Sequence[int]] = (),
 ) -> list[list[int]] | str:
     """The document numbers of each row in their order, or what is wrong with the rows in words.
 
-    Of equal documents each stands for one, in the order of the rows.
+    Of documents with equal tokens, each stands for one: for one with its labels, else in the order
+    of the rows.
     """
     by_first: dict[int, list[int]] = {}
     for number, document in enumerate(given):
@@ -104,18 +109,30 @@ def standing(
     for row, ids in enumerate(input_ids):
         place, numbers = 0, []
         while place < len(ids) and ids[place] in by_first:
-            same = by_first[ids[place]]
-            number = next((one for one in same if one not in used), same[0])
-            tokens = list(given[number]["input_ids"])
-            if list(ids[place : place + len(tokens)]) != tokens:
+            same = [one for one in by_first[ids[place]] if _begins(ids, place, given[one])]
+            if not same:
+                number = by_first[ids[place]][0]
                 return f"row {row} holds a part of document {number}, or other tokens"
+            marks = labels[row][place:] if labels else []
+            number = min(same, key=lambda one: (one in used, not _marked(marks, given[one])))
             numbers.append(number)
             used.add(number)
-            place += len(tokens)
+            place += len(given[number]["input_ids"])
         if any(token != pad for token in ids[place:]):
             return f"row {row} has tokens behind its documents that are not {pad}: {ids[place:]}"
         rows.append(numbers)
     return rows
+
+
+def _begins(ids: Sequence[int], place: int, document: Document) -> bool:
+    tokens = list(document["input_ids"])
+    return list(ids[place : place + len(tokens)]) == tokens
+
+
+def _marked(labels: Sequence[int], document: Document) -> bool:
+    """Whether these labels begin with those of the document, its first one left out."""
+    own = list(document["labels"])
+    return list(labels[1 : len(own)]) == own[1:]
 
 
 def laid(given: Sequence[Document], rows: Sequence[Sequence[int]], row_length: int) -> Batch:

@@ -6,10 +6,13 @@ A wrong version gives what a known mistake would give; its name is the thought b
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 from batchlab.classroom import plain
 
-__all__ = ["FITS", "first_fits", "rows_of"]
+__all__ = ["FITS", "first_fits", "numbered", "rows_of"]
 
 Lengths = Sequence[int]
 Rows = list[list[int]]
@@ -37,6 +40,26 @@ def first_fits(lengths: Lengths, row_length: int) -> Rows:
     return _filled(_falling(lengths), row_length, _first)
 
 
+def numbered(lengths: Lengths, row_length: int) -> Rows:
+    """First fit decreasing as document numbers in each row.
+
+    >>> numbered([4, 7, 3, 6], 10)
+    [[1, 2], [3, 0]]
+    """
+    rows: Rows = []
+    room: list[int] = []
+    for number in sorted(range(len(lengths)), key=lambda one: -int(lengths[one])):
+        length = int(lengths[number])
+        place = _first(room, length)
+        if place is None:
+            place = len(rows)
+            rows.append([])
+            room.append(row_length)
+        rows[place].append(number)
+        room[place] -= length
+    return rows
+
+
 def _falling(lengths: Lengths) -> list[int]:
     return sorted(map(int, lengths), reverse=True)
 
@@ -44,12 +67,15 @@ def _falling(lengths: Lengths) -> list[int]:
 def _filled(lengths: Lengths, row_length: int, choose: Choose) -> Rows:
     """Each length into the row that `choose` finds among (room of each row, length)."""
     rows: Rows = []
+    room: list[int] = []
     for length in map(int, lengths):
-        number = choose([row_length - sum(one) for one in rows], length)
+        number = choose(room, length)
         if number is None:
-            rows.append([length])
-        else:
-            rows[number].append(length)
+            number = len(rows)
+            rows.append([])
+            room.append(row_length)
+        rows[number].append(length)
+        room[number] -= length
     return sorted(map(sorted, rows))
 
 
@@ -58,7 +84,7 @@ def _with_room(room: Sequence[int], length: int) -> list[int]:
 
 
 def _first(room: Sequence[int], length: int) -> int | None:
-    return next(iter(_with_room(room, length)), None)
+    return next((number for number, left in enumerate(room) if left >= length), None)
 
 
 def _last(room: Sequence[int], length: int) -> int | None:
@@ -81,10 +107,29 @@ def _not_to_the_brim(room: Sequence[int], length: int) -> int | None:
     return next((n for n, left in enumerate(room) if left > length), None)
 
 
-def _sums_of_16_bits(room: Sequence[int], length: int) -> int | None:
-    """Rows of 32,000 slots: a sum above 32,767 is negative in 16 bits, and seems to fit."""
-    used = [32_000 - left + length for left in room]
-    return next((n for n, sum_ in enumerate(used) if sum_ <= 32_000 or sum_ > 32_767), None)
+def _narrow_sums(lengths: Any, row_length: int) -> Rows:
+    """Sums in the type of the array, 16 bits for a list: what leaves its range seems to fit."""
+    kind = lengths.dtype if isinstance(lengths, np.ndarray) else np.dtype(np.int16)
+    least, span = int(np.iinfo(kind).min), 2 ** (8 * kind.itemsize)
+
+    def choose(room: Sequence[int], length: int) -> int | None:
+        used = ((row_length - left + length - least) % span + least for left in room)
+        return next((number for number, sum_ in enumerate(used) if sum_ <= row_length), None)
+
+    return _filled(_falling(lengths), row_length, choose)
+
+
+def _no_two_halves(lengths: Lengths, row_length: int) -> Rows:
+    """A document of exactly half a row always opens one."""
+    rows: Rows = []
+    for length in _falling(lengths):
+        fits = (one for one in rows if sum(one) + length <= row_length)
+        place = None if 2 * length == row_length else next(fits, None)
+        if place is None:
+            rows.append([length])
+        else:
+            place.append(length)
+    return sorted(map(sorted, rows))
 
 
 def _fit(choose: Choose, order: Callable[[Lengths], Lengths] = _falling) -> Callable[..., Rows]:
@@ -101,7 +146,6 @@ FITS: dict[str, Callable[..., Rows]] = {
     "worst fit: the emptiest row; asked is the first with room": _fit(_emptiest),
     "a document that fills a row exactly fits, too": _fit(_not_to_the_brim),
     "a row for each document": _fit(lambda room, length: None),
-    "a sum left the range of the array's type: take int(...) before you add": _fit(
-        _sums_of_16_bits
-    ),
+    "a sum left the range of the array's type: take int(...) before you add": _narrow_sums,
+    "two documents of half a row share one": _no_two_halves,
 }

@@ -38,6 +38,13 @@ def _by(numbers: np.ndarray) -> np.ndarray:
     return same
 
 
+def _twins(sizes: Sequence[int]) -> np.ndarray:
+    """Pairs of slots, causal, whose segments have the same length above 1."""
+    length = np.repeat(np.asarray(sizes), sizes)
+    twins: np.ndarray = _by(length) & np.tri(len(length), dtype=bool) & (length > 1)
+    return twins
+
+
 LOOKS: dict[str, Callable[[Sequence[int]], np.ndarray]] = {
     "causal, but the second document sees the first (of a list, == 0 is False)": _seen(
         lambda right, same, causal, at: causal
@@ -73,6 +80,7 @@ LOOKS: dict[str, Callable[[Sequence[int]], np.ndarray]] = {
         )
         for most in (3, 4)
     },
+    "segments of equal length are still two": lambda sizes: looks(sizes)[0] | _twins(sizes),
     "later documents are seen": _seen(
         lambda right, same, causal, at: np.less_equal.outer(np.cumsum(at == 0), np.cumsum(at == 0))
     ),
@@ -114,6 +122,15 @@ def behind(rows: float, row_length: float, fill: float, mean_length: float) -> f
     return rows * row_length * fill / mean_length
 
 
+def _half(value: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float16(value))
+
+
+def _few_bits(n: float, s: float, f: float, m: float, kind: type = np.int32) -> float:
+    return float(np.int64(n * s).astype(kind)) * f / m
+
+
 BEHIND: dict[str, Callable[..., float]] = {
     "that is the padded step: a packed row is several documents": lambda n, s, f, m: n,
     "the documents of one row: the step has more rows": lambda n, s, f, m: s * f / m,
@@ -144,7 +161,29 @@ BEHIND: dict[str, Callable[..., float]] = {
     "rounded to halves: give all digits": lambda n, s, f, m: round(2 * n * s * f / m) / 2,
     "rounded to one digit: give all digits": lambda n, s, f, m: round(n * s * f / m, 1),
     "a row may hold any number of documents": lambda n, s, f, m: n * min(8, s * f / m),
-    "16 bits are too few: they keep three digits": lambda n, s, f, m: float(
-        np.float16(n * s * f / m)
+    "16 bits are too few: they keep three digits": lambda n, s, f, m: _half(n * s * f / m),
+    "the arguments come as rows, slots, fill, mean length": lambda n, s, f, m: n * s * m / f,
+    "a full row has a fill of 1: a share, no per cent": lambda n, s, f, m: (
+        n * s * (f if f < 1 else f / 100) / m
     ),
+    "the mean length was rounded: it need not be whole": lambda n, s, f, m: n * s * f / round(m),
+    "the mean length was rounded to one digit": lambda n, s, f, m: n * s * f / round(m, 1),
+    "the fill was rounded to three digits: give all": lambda n, s, f, m: n * s * round(f, 3) / m,
+    "the fill was rounded to four digits: give all": lambda n, s, f, m: n * s * round(f, 4) / m,
+    **{
+        f"rounded to {digits} digits: give all": lambda n, s, f, m, digits=digits: round(
+            n * s * f / m, digits
+        )
+        for digits in (2, 3, 4)
+    },
+    "a step may have any number of rows": lambda n, s, f, m: min(n, 8) * s * f / m,
+    "a row may have any number of slots": lambda n, s, f, m: n * min(s, 1024) * f / m,
+    "the fill may be high: nothing is cut off": lambda n, s, f, m: n * s * min(f, 0.95) / m,
+    "the fill may be low: nothing is added": lambda n, s, f, m: n * s * max(f, 0.5) / m,
+    "documents may be long: the mean has no limit": lambda n, s, f, m: n * s * f / min(m, 1000),
+    "documents may be short: the mean has no limit": lambda n, s, f, m: n * s * f / max(m, 10),
+    "one row is a step, too": lambda n, s, f, m: (n - 1) * s * f / m,
+    "32 bits are too few for so many slots": _few_bits,
+    "16 bits are too few for so many slots": lambda n, s, f, m: _few_bits(n, s, f, m, np.int16),
+    "a row may hold any number of documents: 30 is no limit": lambda n, s, f, m: 30 * n,
 }

@@ -116,6 +116,37 @@ def _last_border_missing(documents: Documents) -> list[np.ndarray]:
     return _called(documents, starts[:-1] if len(starts) > 2 else starts, use_cache=False)
 
 
+def _border_too_early(documents: Documents) -> list[np.ndarray]:
+    """The last token of each document but the last stands in the next segment."""
+    starts = [0, *(start - 1 for start in _starts(documents)[1:])]
+    return _called(documents, starts, use_cache=False)
+
+
+def _masked(seen: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Way:
+    """A mask drawn by `seen` from (segments, positions), and the diagonal, causal."""
+
+    def version(documents: Documents) -> list[np.ndarray]:
+        sizes = [len(document) for document in documents]
+        segment = np.repeat(np.arange(len(sizes)), sizes)
+        at = np.concatenate([np.arange(size) for size in sizes])
+        allowed = np.tri(len(at), dtype=bool) & (seen(segment, at) | np.eye(len(at), dtype=bool))
+        mask = torch.from_numpy(allowed)[None, None]
+        return _called(documents, _starts(documents), use_cache=False, attention_mask=mask)
+
+    return version
+
+
+def _first_slot_seen(segment: np.ndarray, at: np.ndarray) -> np.ndarray:
+    seen: np.ndarray = np.equal.outer(segment, segment)
+    seen[:, 0] = True
+    return seen
+
+
+def _lower_positions_seen(segment: np.ndarray, at: np.ndarray) -> np.ndarray:
+    seen: np.ndarray = np.less_equal.outer(at, at).T & np.not_equal.outer(at, at)
+    return seen
+
+
 def _from_the_back(documents: Documents) -> list[np.ndarray]:
     return _default(documents[::-1])[::-1]
 
@@ -157,6 +188,13 @@ def _slot(number: int) -> Callable[[np.ndarray], Any]:
     return lambda logits: (np.arange(len(logits)) == number % len(logits))[:, None]
 
 
+def _largest(logits: np.ndarray) -> np.ndarray:
+    """The score of each slot that is largest in size."""
+    size = np.abs(logits)
+    found: np.ndarray = size == size.max(axis=1, keepdims=True)
+    return found
+
+
 def _stateless(one: Way) -> Callable[[], Way]:
     return lambda: one
 
@@ -185,8 +223,16 @@ _LEAKS: Mapping[str, Callable[[], Way]] = {
     "only the first slot of a document moves": _moved(_slot(0)),
     "only the last slot of a document moves": _moved(_slot(-1)),
     "only documents that are no neighbours see each other": _moved(lambda logits: 1, near=2),
-    "documents behind the first get NaN, which is neither above nor below a limit": _stateless(
-        _nan_behind
+    "documents behind the first get NaN: no limit is passed, and NaN equals NaN where `equal_nan` "
+    "is on, as it is in np.testing": _stateless(_nan_behind),
+    "only the score of one token moves": _moved(lambda logits: np.arange(logits.shape[1]) == 45),
+    "only the largest scores move: a relative tolerance lets them": _moved(_largest),
+    "the border lies one slot too early: a last token is seen by the next document": _stateless(
+        _border_too_early
+    ),
+    "the first slot of the row is seen by every document": _stateless(_masked(_first_slot_seen)),
+    "positions are compared: behind its first token, a document sees lower positions of others": (
+        _stateless(_masked(_lower_positions_seen))
     ),
 }
 SEPARATE, LEAKS = tuple(_SEPARATE), tuple(_LEAKS)
