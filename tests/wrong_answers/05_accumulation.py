@@ -99,7 +99,7 @@ def token_mean(means, counts):
         return float("nan")
     return float(np.nansum(means * counts) / counts.sum())
 """,
-            "hides it",
+            "the mean of nothing",
         ),
         "leaves out what is inf": (
             """
@@ -537,7 +537,7 @@ def windows(micro_batches, accumulation):
         ),
         "stops at a micro-batch without targets": (
             step((PART, "        if not targets(micro):\n            break\n" + PART)),
-            "it stops at the 0",
+            "it stops at a micro-batch without targets",
         ),
         "counts unshifted labels": (
             step(("targets(micro) for", 'int((micro["labels"] != -100).sum()) for')),
@@ -1087,7 +1087,7 @@ def token_mean(means, counts):
     (a, x), (b, y) = pairs
     return (a * x + b * y) / (x + y)
 """,
-            "ValueError",
+            "[2.0, 2.0, 5.0]",
         ),
         "counts in float16": (
             """
@@ -1143,7 +1143,7 @@ def windows(micro_batches, accumulation):
     e = np.array(list(micro_batches))
     return [e[i:i + accumulation].tolist() for i in range(0, len(e), accumulation)]
 """,
-            "'3'",
+            "inhomogeneous",
         ),
     },
     "take-step": {
