@@ -283,7 +283,8 @@ ROOMS = {
     "classroom.probes.lesson_05": "classroom.plain classroom.probes.attempt "
     "classroom.probes.bigram classroom.probes.collators classroom.probes.ranks "
     "classroom.probes.lesson_05_loaders "
-    "classroom.probes.ranks_whole classroom.probes.recipes classroom.probes.lesson_05_versions classroom.probes.watch data loop "
+    "classroom.probes.ranks_whole classroom.probes.recipes "
+    "classroom.probes.lesson_05_versions classroom.probes.watch data loop "
     "widgets | numpy |",
     "classroom.mine": "classroom.opening classroom.showing ||",
     "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
