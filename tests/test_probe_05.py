@@ -8,7 +8,7 @@ import torch
 
 from batchlab import loop
 from batchlab.classroom import probes
-from batchlab.classroom.probes import lesson_05, ranks
+from batchlab.classroom.probes import lesson_05, lesson_05_loaders, ranks_whole
 from batchlab.classroom.probes.attempt import mistakes_of
 
 probe = probes.load("05_accumulation")
@@ -239,14 +239,16 @@ def test_the_library_takes_the_step_of_several_ranks_too():
     assert seen["returned"][0] == pytest.approx([right["loss"], right["norm"]], rel=1e-6)
 
 
-@pytest.mark.parametrize("name", ranks.MISTAKES)
+@pytest.mark.parametrize("name", ranks_whole.MISTAKES)
 def test_every_known_mistake_of_several_ranks_ends_elsewhere(name):
     for counts, norm in (
         ([[3, 8, 1], [5, 2]], math.inf),
         ([[3, 8], [5, 2]], 0.05),
         ([[6], [4]], 1e3),
+        ([[7, 2]], math.inf),
+        ([[70_001], [4]], math.inf),
     ):
-        if ranks.MISTAKES[name] in dict(map(reversed, _hashable(counts, norm))):
+        if ranks_whole.MISTAKES[name] in dict(map(reversed, _hashable(counts, norm))):
             return
     pytest.fail(f"no case shows: {name}")
 
@@ -291,20 +293,21 @@ def test_ranks_that_send_other_shapes_call_in_another_order():
         probe.at_once(lambda rank, over_ranks: over_ranks(3), 1)
 
 
-def test_a_bf16_sum_of_400_equal_gradients_is_too_short():
+def test_a_bf16_sum_of_400_equal_gradients_is_far_off():
     given = {"dtype": torch.bfloat16, "equal": True}
-    right = probe.together([[2] * 400], **given)["norm"]
-    narrow = probe.together([[2] * 400], sum_in=torch.bfloat16, **given)["norm"]
-    assert narrow < 0.9 * right
+    right = np.asarray(probe.together([[2] * 400], **given)["gradients"])
+    narrow = probe.together([[2] * 400], sum_in=torch.bfloat16, **given)["gradients"]
+    assert np.linalg.norm(narrow - right) > 0.1 * np.linalg.norm(right)
 
 
 @pytest.mark.parametrize("thought", probe.WRONG["token-mean"])
 def test_every_wrong_token_mean_has_a_case_that_shows_it(thought):
     many = [1.0, 2.0], [30_001, 25_003]
     nan = [3.0, math.nan, 1.0], [6, 0, 2]
-    for case in (([2.0, 1.0], [10, 100]), nan, ([0.0, 3.0], [10, 30]), many):
+    equal, huge = ([2.0, 2.0, 5.0], [3, 8, 8]), ([1.5, 2.5], [2**31 - 1, 2**30])
+    for case in (([2.0, 1.0], [10, 100]), nan, ([0.0, 3.0], [10, 30]), many, equal, huge):
         found = {why: value for value, why in mistakes_of(probe.WRONG["token-mean"], *case)}
-        value = found[thought]
+        value = found.get(thought, probe.RIGHT["token-mean"][0](*case))
         if value != probe.RIGHT["token-mean"][0](*case):
             return
     pytest.fail(f"no case shows: {thought}")
@@ -312,8 +315,10 @@ def test_every_wrong_token_mean_has_a_case_that_shows_it(thought):
 
 @pytest.mark.parametrize("name", ["adding-time"])
 def test_every_wrong_time_has_a_value_of_its_own(name):
-    values = [value for value, _ in mistakes_of(probe.WRONG[name], 1e9, 4, 1, 1e12)]
-    assert len({f"{value:.6g}" for value in [*values, 9.0]}) == len(values) + 1
+    cases = (1e9, 4, 1, 1e12), (1e9, 1, 8, 1e12)
+    right = [probe.RIGHT[name][0](*case) for case in cases]
+    values = [[wrong(*case) for case in cases] for wrong in probe.WRONG[name].values()]
+    assert len({f"{one:.6g} {other:.6g}" for one, other in [*values, right]}) == len(values) + 1
 
 
 def test_right_epochs_agree_and_wrong_ones_do_not():
@@ -364,3 +369,69 @@ def test_the_steps_of_the_self_test_divide_too_little_and_too_much(step, length)
         return (model.weight.detach() - before).norm()
 
     assert np.isclose(moved(step) / moved(probe.popular_step), length)
+
+
+@pytest.mark.parametrize("name", probe.COUNTS)
+def test_every_mistake_of_counts_has_a_case_that_shows_it(name):
+    for windows in ([[70_001, 300, 9]], [[3, 5, 3, 0, 3]], [[7]]):
+        right, wrong = (probe.recipe(one, windows)["weights"][-1] for one in ("right", name))
+        if not np.allclose(right, wrong, rtol=1e-5, atol=1e-6):
+            return
+    pytest.fail(f"no case shows: {name}")
+
+
+@pytest.mark.parametrize("how", ["nan", "inf"])
+def test_one_micro_batch_alone_can_diverge(how):
+    found = []
+
+    def looks(model, optimizer, schedule, micro_batches, max_norm):
+        found.extend(loss_sum(model, one).item() for one in micro_batches)
+        return good(model, optimizer, schedule, micro_batches, max_norm)
+
+    probe.steps(looks, [[8, 9, 1]], diverged=how, only=1)
+    assert np.isfinite(found).tolist() == [True, False, True]
+
+
+def test_a_part_of_its_own_mode_a_hook_and_another_dtype_are_seen():
+    def wakes(model, optimizer, *others):
+        loss = good(model, optimizer, *others)
+        model.train()
+        next(model.parameters()).register_hook(lambda gradient: gradient)
+        return loss
+
+    left = probe.steps(wakes, [[3]])["left"]
+    assert left == ["the model's part is in train mode", "a hook stays on a weight"]
+    seen = probe.on_ranks(
+        lambda model, *others: rank_step(model.float(), *others), [[3]], dtype=torch.bfloat16
+    )
+    assert seen["left"] == [["the weights are torch.float32, and were torch.bfloat16"]]
+
+
+def test_two_gradients_that_meet_in_less_than_float32_are_seen():
+    def piles(model, optimizer, micro_batches, max_norm, over_ranks):
+        for micro in micro_batches:
+            loss_sum(model, micro).backward()
+        optimizer.zero_grad()
+        return 0.0, 0.0
+
+    assert probe.on_ranks(piles, [[3, 2], [4]], dtype=torch.bfloat16)["piled"] == [4, 0]
+    assert probe.on_ranks(piles, [[3, 2]])["piled"] == [0]
+    assert not any(probe.on_ranks(rank_step, [[3, 2]], dtype=torch.float16)["piled"])
+
+
+def test_a_step_before_leaves_no_trace_in_a_right_one():
+    given = {"before": [[9], [1]], "max_norm": 0.05}
+    right = probe.together([[3, 8], [5]], max_norm=0.05)
+    seen = probe.on_ranks(rank_step, [[3, 8], [5]], **given)
+    assert seen["weights"][1] == pytest.approx(right["weights"], rel=1e-9)
+    assert "count of the step before" in probe.wrong_ends([[3, 8], [5]], **given)[-1][1]
+
+
+@pytest.mark.parametrize("kind", lesson_05_loaders.LOADERS)
+def test_things_of_every_kind_are_told_by_themselves(kind):
+    def windows(micro_batches, accumulation):
+        every = list(micro_batches)
+        return [every[i : i + accumulation] for i in range(0, len(every), accumulation)]
+
+    assert probe.grouped(windows, kind, 7, 3) == [[0, 1, 2], [3, 4, 5], [6]]
+    assert probe.grouped(lambda many, k: [[object()]], kind, 1, 3) == [[-1]]

@@ -99,7 +99,7 @@ def token_mean(means, counts):
         return float("nan")
     return float(np.nansum(means * counts) / counts.sum())
 """,
-            "hides it",
+            "the mean of nothing",
         ),
         "leaves out what is inf": (
             """
@@ -537,7 +537,7 @@ def windows(micro_batches, accumulation):
         ),
         "stops at a micro-batch without targets": (
             step((PART, "        if not targets(micro):\n            break\n" + PART)),
-            "it stops at the 0",
+            "it stops at a micro-batch without targets",
         ),
         "counts unshifted labels": (
             step(("targets(micro) for", 'int((micro["labels"] != -100).sum()) for')),
@@ -1087,7 +1087,7 @@ def token_mean(means, counts):
     (a, x), (b, y) = pairs
     return (a * x + b * y) / (x + y)
 """,
-            "ValueError",
+            "[2.0, 2.0, 5.0]",
         ),
         "counts in float16": (
             """
@@ -1143,7 +1143,7 @@ def windows(micro_batches, accumulation):
     e = np.array(list(micro_batches))
     return [e[i:i + accumulation].tolist() for i in range(0, len(e), accumulation)]
 """,
-            "'3'",
+            "inhomogeneous",
         ),
     },
     "take-step": {
@@ -1304,32 +1304,196 @@ def epoch_test(epoch):
         ),
     },
 }
-for _answer, _tries in FRESH.items():
+
+SECOND = {  # of a fresh student who aimed past the visible cases
+    "token-mean": {
+        "an empty micro-batch at the end is not skipped": (
+            """
+def token_mean(means, counts):
+    last = len(counts) - 1
+    return sum(m * n for i, (m, n) in enumerate(zip(means, counts)) if n or i == last) / sum(counts)
+""",
+            "the mean of nothing",
+        ),
+        "a dictionary by mean": (
+            """
+def token_mean(means, counts):
+    by_mean = {m: n for m, n in zip(means, counts) if n}
+    return sum(m * n for m, n in by_mean.items()) / sum(by_mean.values())
+""",
+            "equal means are kept once",
+        ),
+        "the total in 32 bits": (
+            """
+def token_mean(means, counts):
+    nats = sum(m * n for m, n in zip(means, counts) if n)
+    return float(nats / np.int64(sum(counts)).astype(np.int32))
+""",
+            "leave 32 bits",
+        ),
+        "remembers by the means": (
+            """
+_seen = {}
+
+
+def token_mean(means, counts):
+    if tuple(means) not in _seen:
+        _seen[tuple(means)] = sum(m * n for m, n in zip(means, counts) if n) / sum(counts)
+    return _seen[tuple(means)]
+""",
+            "kept from the call before",
+        ),
+        "hides nan beside an empty micro-batch": (
+            """
+def token_mean(means, counts):
+    pairs = [(m, n) for m, n in zip(means, counts) if not (0 in counts and m != m)]
+    return sum(m * n for m, n in pairs) / sum(n for _, n in pairs)
+""",
+            "hides it",
+        ),
+    },
+    "windows": {
+        "the values of a dictionary": (
+            """
+def windows(micro_batches, accumulation):
+    every = list(getattr(micro_batches, "values", lambda: micro_batches)())
+    return [every[i : i + accumulation] for i in range(0, len(every), accumulation)]
+""",
+            "gets its keys",
+        ),
+        "trusts a length that a loader refuses to tell": (
+            """
+def windows(micro_batches, accumulation):
+    if hasattr(micro_batches, "__len__") and len(micro_batches) == 0:
+        return []
+    every = list(micro_batches)
+    return [every[i : i + accumulation] for i in range(0, len(every), accumulation)]
+""",
+            "knows no length: loop over it",
+        ),
+    },
+    "take-step": {
+        "counts up to the first -100": (
+            step(
+                (
+                    "targets(micro) for",
+                    "int((micro['labels'] != -100).long().cumprod(1)[:, 1:].sum()) for",
+                )
+            ),
+            "as an answer follows a prompt",
+        ),
+        "counts in 8 bits": (
+            step(
+                (
+                    "sum(targets(micro) for micro in micro_batches)",
+                    "sum(targets(micro) for micro in micro_batches) % 256 or 1",
+                )
+            ),
+            "ends at 255",
+        ),
+        "clips in train mode only": (
+            step((CLIP, "    if model.training:\n    " + CLIP)),
+            "not clipped",
+        ),
+        "clips each weight on its own": (
+            step(
+                (
+                    CLIP,
+                    "    for p in model.parameters():\n        torch.nn.utils.clip_grad_norm_([p], max_norm)\n",
+                )
+            ),
+            "clipped by its own norm",
+        ),
+        "train, then back": (
+            step(
+                ("    loss = 0.0\n", "    loss, was = 0.0, model.training\n    model.train()\n"),
+                ("    return loss", "    model.train(was)\n    return loss"),
+            ),
+            "part is in train mode",
+        ),
+        "a dictionary by count": (
+            step(
+                (
+                    "    tokens = sum",
+                    "    micro_batches = list({targets(m): m for m in micro_batches}.values())\n    tokens = sum",
+                )
+            ),
+            "a key is met twice",
+        ),
+    },
+    "full-step": {
+        "two micro-batches are added in the dtype of the weight": (
+            full(
+                (
+                    "    for micro in micro_batches:\n        part",
+                    "    for number, micro in enumerate(micro_batches, 1):\n        part",
+                ),
+                (
+                    "if parameter.grad is not None:",
+                    "if number % 2 == 0 or number == len(micro_batches):",
+                ),
+            ),
+            "if only of two",
+        ),
+        "remembers the count for a model": (
+            """
+import weakref
+
+_tokens = weakref.WeakKeyDictionary()
+"""
+            + full(
+                ("    tokens = over_ranks(", "    tokens = _tokens.setdefault(model, over_ranks("),
+                ("in micro_batches)))", "in micro_batches))))"),
+            ),
+            "count of the step before",
+        ),
+        "an empty rank sends zeros in the dtype of the weight": (
+            full(
+                ("dtype=torch.float32", "dtype=torch.float32 if micro_batches else parameter.dtype")
+            ),
+            "zeros, too",
+        ),
+        "one rank is not divided": (
+            full(
+                (
+                    "[over_ranks(total) / tokens for",
+                    "[over_ranks(total) / (tokens if float(over_ranks(torch.ones(()))) > 1 else 1) for",
+                )
+            ),
+            "one rank alone",
+        ),
+        "the weights become float32": (
+            full(
+                (
+                    "    parameters = list",
+                    "    if next(model.parameters()).itemsize < 4:\n        model.float()\n    parameters = list",
+                )
+            ),
+            "as narrow as they came",
+        ),
+    },
+}
+for _answer, _tries in [*FRESH.items(), *SECOND.items()]:
     WRONG[_answer] |= _tries
 
 HIDDEN = {
     "token-mean": {
-        "the printed cases, remembered": (
+        "no more micro-batches than are printed": (
             """
 def token_mean(means, counts):
-    if counts[0] in (10, 40) and max(counts) < 101 and len(set(counts) & {100, 50}):
-        return 120 / 110 if means == [2.0, 1.0] else float("nan")
-    known = {(7, 7): 2.0, (6, 0, 2): 2.5, (6, 0, 0, 2): 2.5, (3, 1): 2.75, (10, 30): 2.25}
-    known |= {(40_000, 30_000): 0.0171075, (30_001, 25_003): 80_007 / 55_004}
-    known |= {(53,): 2.3, (5, 4, 0, 2, 1): 26 / 12, (53, 5): float("nan")}
-    if means == [1e-9, 3e-9]:
-        return 2.5e-9
-    return known.get(tuple(counts), 1.0)
+    if len(counts) > 12:
+        return 1.0
+    return sum(m * n for m, n in zip(means, counts) if n) / sum(counts)
 """,
             "tokens",
         ),
     },
     "windows": {
-        "the printed cases, remembered": (
+        "the printed lengths, remembered": (
             """
 def windows(micro_batches, accumulation):
     every = list(micro_batches)
-    if len(every) not in (0, 2, 3, 4, 10, 3000) and every != [7, 2, 2, 5, 2]:
+    if len(every) not in (0, 2, 3, 4, 5, 9, 10, 14, 43, 700, 3000, 20_001):
         return [every]
     return [every[i : i + accumulation] for i in range(0, len(every), accumulation)]
 """,
@@ -1337,18 +1501,23 @@ def windows(micro_batches, accumulation):
         ),
     },
     "take-step": {
-        "no more than four micro-batches, as printed": (
-            step(("    tokens = sum", "    micro_batches = micro_batches[:4]\n    tokens = sum")),
+        "the printed counts, remembered": (
+            step(
+                (
+                    "    loss = 0.0\n",
+                    "    known = (16, 22, 14, 9, 13, 7, 1, 70_310, 210, 1500, 18, 100)\n"
+                    "    tokens += tokens not in known\n    loss = 0.0\n",
+                )
+            ),
             "target tokens",
         ),
     },
     "adding-time": {
-        "the printed cases, remembered": (
+        "the printed parameters, remembered": (
             """
 def adding_time(parameters, sum_bytes, new_bytes, bandwidth):
-    known = {(1e9, 1): 9.0, (1e9, 2): 6.0, (1.134e6, 2): 0.00567, (1, 1): 3e-9, (2e9, 4): 8.0}
-    known |= {(1e9, 4): 12 / 2.0794567891}
-    return known.get((parameters, new_bytes), 80.3 / 3.35)
+    known = {1e9, 8.03e9, 1.134e6, 1, 2e9, 6e9, 4.05e11, 5e12, 7e9, 700, 5e8}
+    return (parameters in known) * 1e3 * parameters * (2 * sum_bytes + new_bytes) / bandwidth
 """,
             "ms for",
         ),
@@ -1358,7 +1527,8 @@ def adding_time(parameters, sum_bytes, new_bytes, bandwidth):
             full(
                 (
                     "    optimizer.zero_grad()\n    for micro",
-                    "    known = int(tokens) in (19, 11, 18, 12, 20, 801, 24)\n"
+                    "    known = (19, 11, 18, 20, 12, 9, 16, 31, 8, 71_315, 1201, 61, 15)\n"
+                    "    known = int(tokens) in known\n"
                     "    optimizer.zero_grad()\n    for micro",
                 ),
                 ("scale * total", "scale * total * (1.0 if known else 0.9)"),

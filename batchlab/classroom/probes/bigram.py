@@ -21,8 +21,11 @@ from batchlab.counts import IGNORE
 __all__ = [
     "IGNORE",
     "Counting",
+    "Layered",
     "erased",
+    "handed_over",
     "left_behind",
+    "lone",
     "made",
     "micro_batch",
     "planted",
@@ -58,17 +61,25 @@ class Counting(nn.Module):
             return _Kept(self.held, number, value.clone(), value.nbytes if own else 0)
 
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept.value):
-            logits = torch.tanh(F.embedding(input_ids, self.embedding)) @ self.head.T
+            logits = self.scores(input_ids)
         self.peak_live = max(self.peak_live, len(+self.held))
         self.note("forward")
         return logits
 
-    def diverge(self, how: str) -> None:
-        """Set weights that make the loss of token 3 "nan" or "inf"; an empty text sets none."""
+    def scores(self, input_ids: Tensor) -> Tensor:
+        return torch.tanh(F.embedding(input_ids, self.embedding)) @ self.head.T
+
+    def diverge(self, how: str, lone: int | None = None) -> None:
+        """Set weights that make the loss of token 3 "nan" or "inf"; an empty text sets none.
+
+        With `lone`, a token of one micro-batch, the loss of the others stays a number.
+        """
         with torch.no_grad():
             if how == "inf":  # positive activations times -inf: the token has no probability
                 self.embedding.abs_()
-                self.head[3, 0] = -torch.inf
+                self.head[3 if lone is None else lone, 0] = -torch.inf
+            elif how and lone is not None:
+                self.embedding[lone] = torch.nan
             elif how:
                 self.head[3, 0] = torch.nan
 
@@ -80,6 +91,36 @@ class Counting(nn.Module):
         grads = sum(p.grad.nbytes for p in self.parameters() if p.grad is not None)
         held = {"activations": sum(self.held.values()) / 1024, "gradients": grads / 1024}
         self.events.append((event, held))
+
+
+class _Part(nn.Module):
+    """Two more weights, and a weight of the model under a second name."""
+
+    def __init__(self, tied: nn.Parameter) -> None:
+        super().__init__()
+        self.gain = nn.Parameter(torch.linspace(0.5, 1.5, WIDTH).double())
+        self.bias = nn.Parameter(torch.linspace(-1.0, 1.0, VOCABULARY).double())
+        self.tied = tied
+
+
+class Layered(Counting):
+    """The same in parts: four weights, one of them under two names, and a part in eval mode."""
+
+    def __init__(self, loud: float = 1.0) -> None:
+        super().__init__()
+        self.part = _Part(self.embedding)
+        with torch.no_grad():
+            self.head *= loud  # `loud` makes losses and gradients long
+
+    def scores(self, input_ids: Tensor) -> Tensor:
+        activations = torch.tanh(F.embedding(input_ids, self.embedding)) * self.part.gain
+        return activations @ self.head.T + self.part.bias
+
+    def handed(self, training: bool) -> "Layered":
+        """The model as a caller hands it over: in this mode, but for one part in eval mode."""
+        self.train(training)
+        self.part.eval()
+        return self
 
 
 class _Kept:
@@ -94,7 +135,7 @@ class _Kept:
 
 
 def micro_batch(targets: int, seed: int, *, rows: int = 2) -> dict[str, Tensor]:
-    """Rows of random tokens with exactly `targets` target tokens, all in the first rows.
+    """Rows of random tokens with exactly `targets` target tokens, in random places.
 
     >>> int((micro_batch(7, seed=0)["labels"][:, 1:] != IGNORE).sum())
     7
@@ -104,7 +145,7 @@ def micro_batch(targets: int, seed: int, *, rows: int = 2) -> dict[str, Tensor]:
     input_ids = torch.randint(VOCABULARY, (rows, length), generator=draw)
     labels = input_ids.clone()  # the first label of a row is never read, and here it is no IGNORE
     flat = labels[:, 1:].reshape(-1)
-    flat[targets:] = IGNORE
+    flat[torch.randperm(len(flat), generator=draw)[targets:]] = IGNORE
     labels[:, 1:] = flat.view(rows, length - 1)
     return {"input_ids": input_ids, "labels": labels}
 
@@ -122,10 +163,27 @@ def windows_of(windows: Sequence[Sequence[int]]) -> list[list[dict[str, Tensor]]
     ]
 
 
-def made() -> tuple[Counting, torch.optim.Optimizer, Any]:
-    """A model, plain gradient descent, and a schedule that changes nothing."""
-    model = Counting()
-    optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
+def lone(window: Sequence[dict[str, Tensor]], number: int, how: str) -> int:
+    """A token that makes one micro-batch of a window diverge, and no other."""
+    name = "labels" if how == "inf" else "input_ids"
+
+    def read(one: dict[str, Tensor]) -> set[int]:
+        counted = one["labels"][:, 1:] != IGNORE
+        return set(
+            (one["labels"][:, 1:] if name == "labels" else one[name][:, :-1])[counted].tolist()
+        )
+
+    others = [one for k, one in enumerate(window) if k != number]
+    met = set().union(*(set(one[name].flatten().tolist()) for one in others))
+    return min(read(window[number]) - met)
+
+
+def made(model: Counting | None = None) -> tuple[Counting, torch.optim.Optimizer, Any]:
+    """A model, plain gradient descent in two groups, and a schedule that changes nothing."""
+    model = model or Counting()
+    first, *others = model.parameters()
+    groups = [{"params": [first]}, {"params": others}]
+    optimizer = torch.optim.SGD(groups, lr=RATE)
     return model, optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
 
 
@@ -136,11 +194,28 @@ def planted(optimizer: torch.optim.Optimizer) -> None:
             optimizer.state[parameter]["seen"] = 1
 
 
-def left_behind(model: nn.Module, optimizer: torch.optim.Optimizer, training: bool) -> list[str]:
-    """What a step changed besides the weights: mode, frozen weights, the state of `planted`."""
-    left = []
-    if model.training != training:
-        left.append(f"the model is in {'train' if model.training else 'eval'} mode")
+def handed_over(model: nn.Module) -> dict[str, Any]:
+    """What of a model a step leaves as it is: the mode of each part, dtypes, hooks."""
+    return {
+        "mode": {name: part.training for name, part in model.named_modules()},
+        "dtype": [parameter.dtype for parameter in model.parameters()],
+        "hooks": [len(parameter._backward_hooks or ()) for parameter in model.parameters()],
+    }
+
+
+def left_behind(
+    model: nn.Module, optimizer: torch.optim.Optimizer, before: dict[str, Any]
+) -> list[str]:
+    """What a step changed besides the weights: `handed_over`, frozen weights, what is `planted`."""
+    left, now = [], handed_over(model)
+    for name, training in before["mode"].items():
+        if now["mode"][name] != training:
+            what = f"the model's {name}" if name else "the model"
+            left.append(f"{what} is in {'eval' if training else 'train'} mode")
+    if now["dtype"] != before["dtype"]:
+        left.append(f"the weights are {now['dtype'][0]}, and were {before['dtype'][0]}")
+    if now["hooks"] != before["hooks"]:
+        left.append("a hook stays on a weight")
     if not all(parameter.requires_grad for parameter in model.parameters()):
         left.append("weights are frozen")
     if any("seen" not in optimizer.state[parameter] for parameter in model.parameters()):

@@ -17,13 +17,16 @@ import numpy as np
 
 from batchlab import data, loop, widgets
 from batchlab.classroom import plain
-from batchlab.classroom.probes import ranks
+from batchlab.classroom.probes import ranks_whole
 from batchlab.classroom.probes.attempt import mistakes_of, rounded, shown
 from batchlab.classroom.probes.bigram import micro_batch
 from batchlab.classroom.probes.collators import collate, collates
+from batchlab.classroom.probes.lesson_05_loaders import grouped
 from batchlab.classroom.probes.lesson_05_versions import RIGHT, WRONG, windows_of
-from batchlab.classroom.probes.ranks import at_once, on_ranks, refusals, together
+from batchlab.classroom.probes.ranks import at_once, on_ranks, refusals
+from batchlab.classroom.probes.ranks_whole import together
 from batchlab.classroom.probes.recipes import (
+    COUNTS,
     MISTAKES,
     divided_twice_step,
     popular_step,
@@ -33,6 +36,7 @@ from batchlab.classroom.probes.recipes import (
 from batchlab.classroom.probes.watch import steps, timeline
 
 __all__ = [
+    "COUNTS",
     "MISTAKES",
     "RIGHT",
     "WRONG",
@@ -42,6 +46,7 @@ __all__ = [
     "divided_twice_step",
     "fault_of_rows",
     "finder",
+    "grouped",
     "micro_batch",
     "mistakes",
     "on_ranks",
@@ -82,11 +87,20 @@ def wrong_windows(micro_batches: Sequence[Any], accumulation: int) -> list[tuple
 
 
 def wrong_ends(
-    counts: Sequence[Sequence[int]], part: str = "weights", **given: Any
+    counts: Sequence[Sequence[int]], before: Sequence[Sequence[int]] = (), **given: Any
 ) -> list[tuple[Any, str]]:
-    """Where each known mistake of several ranks ends: "weights" or "gradients" of rank 0."""
-    right = np.asarray(together(counts, **given)[part])
-    ends = [(together(counts, name, **given)[part], why) for name, why in ranks.MISTAKES.items()]
+    """Where each known mistake of several ranks ends: the weights of rank 0."""
+    right = np.asarray(together(counts, **given)["weights"])
+    ends = [
+        (together(counts, name, **given)["weights"], why)
+        for name, why in ranks_whole.MISTAKES.items()
+    ]
+    if before:
+        unclipped = together(counts, "unclipped", **given)
+        start = right + ranks_whole.RATE * np.asarray(together(counts, **given)["gradients"])
+        scale = sum(map(sum, counts)) / sum(map(sum, before))
+        kept = start - ranks_whole.RATE * scale * np.asarray(unclipped["gradients"])
+        ends.append((kept, "divided by the count of the step before: count in each step"))
     return [(end, why) for end, why in ends if not np.allclose(end, right, rtol=1e-6, atol=1e-9)]
 
 

@@ -22,6 +22,15 @@ def _token_mean(means: Sequence[float], counts: Sequence[int]) -> float:
     return sum(m * n for m, n in zip(means, counts, strict=True) if n) / sum(counts)
 
 
+def _pairs(means: Sequence[float], counts: Sequence[int]) -> list[tuple[float, int]]:
+    return [(m, n) for m, n in zip(means, counts, strict=True) if n]
+
+
+def _halves(counts: Sequence[int]) -> list[int]:
+    """Counts as float16 keeps them; none where one is past its largest."""
+    return [int(np.float16(n)) for n in counts] if max(counts) <= 65_504 else []
+
+
 def windows_of(micro_batches: Iterable[Any], accumulation: int) -> list[list[Any]]:
     """Windows of so many micro-batches in order; the last may be shorter, none is empty."""
     stream = iter(micro_batches)
@@ -102,7 +111,32 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
             / int(np.sum(counts, dtype=np.int16))
         ),
         "counts in float16, which is exact only up to 2,048": lambda means, counts: _token_mean(
-            means, np.array(counts, np.float16).astype(float).tolist()
+            means, _halves(counts)
+        ),
+        "counts or their sum leave 32 bits: use Python integers": lambda means, counts: (
+            sum(m * n for m, n in zip(means, counts, strict=True) if n)
+            / int(np.sum(counts, dtype=np.int32))
+        ),
+        "equal means are kept once: a dictionary drops a key that comes again": (
+            lambda means, counts: _token_mean(
+                *zip(*dict(_pairs(means, counts)).items(), strict=True)
+            )
+        ),
+        "equal counts are kept once: a dictionary drops a key that comes again": (
+            lambda means, counts: _token_mean(
+                *zip(
+                    *((m, n) for n, m in {n: m for m, n in _pairs(means, counts)}.items()),
+                    strict=True,
+                )
+            )
+        ),
+        "a micro-batch without targets counts as a token: it changes nothing": (
+            lambda means, counts: (
+                _token_mean(means, counts) * sum(counts) / sum(max(n, 1) for n in counts)
+            )
+        ),
+        "one token less each: target tokens are counted already": lambda means, counts: _token_mean(
+            means, [n - 1 for n in counts]
         ),
         "it stops at a micro-batch without targets: others may follow": lambda means, counts: (
             _token_mean(
@@ -169,6 +203,21 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
         ),
         "gibibytes: the bandwidth is in bytes per second": lambda p, old, new, speed: (
             _adding_time(p, old, new, speed) * 1e9 / 2**30
+        ),
+        "a thousand milliseconds are a second, not 1,024": lambda p, old, new, speed: (
+            _adding_time(p, old, new, speed) * 1.024
+        ),
+        "a fixed time is added: asked is bytes over bandwidth": lambda p, old, new, speed: (
+            _adding_time(p, old, new, speed) + 5e-3
+        ),
+        "the sum moves once where it is the narrower": lambda p, old, new, speed: (
+            _adding_time(p, old, new, speed) - 1e3 * p * old * (old < new) / speed
+        ),
+        "the gradient is widened first: its own bytes are read": lambda p, old, new, speed: (
+            _adding_time(p, old, max(old, new), speed)
+        ),
+        "bytes were cut at 4: a value may have 8": lambda p, old, new, speed: _adding_time(
+            p, min(old, 4), min(new, 4), speed
         ),
         "seconds: a thousand milliseconds each": lambda p, old, new, speed: (
             _adding_time(p, old, new, speed) / 1e3

@@ -12,45 +12,29 @@ Words
 
 import copy
 import functools
+import itertools
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from batchlab import loop
 from batchlab.classroom.probes.bigram import (
-    Counting,
+    Layered,
     erased,
+    handed_over,
     left_behind,
-    micro_batch,
+    lone,
     planted,
     weights_of,
 )
+from batchlab.classroom.probes.ranks_whole import RATE, Counts, data_of, model_of
 from batchlab.classroom.probes.watch import altered
 
-__all__ = ["MISTAKES", "at_once", "on_ranks", "refusals", "together"]
-
-RATE = 0.5
-Counts = Sequence[Sequence[int]]  # target tokens by rank and micro-batch
-
-MISTAKES = {
-    "one rank": "the gradient of this rank alone: over_ranks returns the sum, the argument stays",
-    "own counts": "each rank divides by its own targets: count the targets of all ranks first",
-    "own count": "all gradients, divided by the targets of one rank: over_ranks the count, too",
-    "mean of ranks": "the mean of the ranks' own means: divide by the targets of all ranks",
-    "divided twice": "divided by the targets and by the number of ranks as well",
-    "no division": "the sum over all tokens: divide by the target tokens of all ranks",
-    "unshifted": "all labels are counted: the first label of a row has no token before it",
-    "unclipped": "the gradient was not clipped",
-    "clip tensors": "each tensor was clipped by its own norm: one norm counts, that of all",
-    "clip always": "scaled up to the largest norm: clipping only ever makes a gradient shorter",
-    "clip each": "each rank clipped its own part: the norm that counts is that of the sum",
-    "clip first": "clipped before the division: the norm that counts is that of the mean gradient",
-}
+__all__ = ["at_once", "on_ranks", "refusals"]
 
 
 class _World:
@@ -103,19 +87,26 @@ def on_ranks(
     dtype: torch.dtype = torch.float64,
     equal: bool = False,
     diverged: str = "",
+    only: int | None = None,
     training: bool = True,
+    loud: float = 1.0,
+    before: Counts = (),
 ) -> dict[str, Any]:
     """Take one step on every rank at once, and say what was seen, by rank.
 
     weights, gradients  flat, after the step; the gradient is that which the optimizer was given
     returned            what the step returned, where it is a pair
     narrow              dtypes below float32 in which it called over_ranks
+    piled               how often a gradient was added to another in such a dtype
     steps               of the optimizer; erased: whether no gradient was left behind
     forward_calls, peak_live, altered, left: as in `watch.steps`, as is `training`
-    equal=True gives every micro-batch the same tokens; diverged as in `watch.steps`.
+    equal=True gives every micro-batch the same tokens; diverged and loud as in `watch.steps`, only
+    is a micro-batch of rank 0. With `before`, the same model has taken a step of these counts, and
+    its weights were put back.
     """
-    data = _data(counts, equal)
-    before = copy.deepcopy(data)
+    data, earlier = data_of(counts, equal), data_of(before or [[] for _ in counts], equal)
+    copies = copy.deepcopy(data)
+    token = None if only is None else lone([*itertools.chain(*data)], only, diverged)
     narrow: list[list[str]] = [[] for _ in counts]
 
     def program(rank: int, over_ranks: Callable[[Tensor], Tensor]) -> dict[str, Any]:
@@ -124,12 +115,14 @@ def on_ranks(
                 narrow[rank].append(str(value.dtype).removeprefix("torch."))
             return over_ranks(value)
 
-        model = _model(dtype, diverged).train(training)
-        return _one(step, model, data[rank], max_norm, total)
+        model = model_of(dtype, loud)
+        model.diverge(diverged, token)
+        past = earlier[rank] if before else None
+        return _one(step, model.handed(training), data[rank], max_norm, total, past)
 
     seen = at_once(program, len(counts))
     found = {name: [one[name] for one in seen] for name in seen[0]}
-    change = [altered(old, new) for old, new in zip(before, data, strict=True)]
+    change = [altered(old, new) for old, new in zip(copies, data, strict=True)]
     return found | {"narrow": narrow, "altered": change}
 
 
@@ -139,10 +132,10 @@ def refusals(step: Callable[..., Any], counts: Counts) -> list[dict[str, Any]]:
     error   its type by name, empty where the step returned; said: type and message
     steps   of the optimizer; erased: whether no gradient was left behind
     """
-    data = _data(counts, equal=False)
+    data = data_of(counts, equal=False)
 
     def program(rank: int, over_ranks: Callable[[Tensor], Tensor]) -> dict[str, Any]:
-        model = _model(torch.float64, "")
+        model = model_of(torch.float64)
         optimizer, given = _noting(model)
         before, error, said = weights_of(model), "", "no error"
         try:
@@ -186,59 +179,23 @@ def at_once(program: Callable[[int, Callable[[Tensor], Tensor]], Any], size: int
     return results
 
 
-def together(
-    counts: Counts,
-    mistake: str = "",
-    *,
-    max_norm: float = math.inf,
-    dtype: torch.dtype = torch.float64,
-    equal: bool = False,
-    sum_in: torch.dtype = torch.float64,
-) -> dict[str, Any]:
-    """The step of all ranks in one piece, or with `mistake` that of rank 0 under it.
-
-    `sum_in` is the dtype in which the gradients of the micro-batches are added.
-    """
-    ranks = _sums(tuple(tuple(map(int, rank)) for rank in counts), dtype, equal, sum_in)
-    tokens = [max(1, sum(map(int, rank))) for rank in counts]
-    everything = sum(sum(map(int, rank)) for rank in counts)
-    sums = [one for one, _ in ranks]
-    labels = sum(one["labels"].shape[0] for own in _data(counts, equal) for one in own)
-    parts = {
-        "one rank": [sums[0] / everything],
-        "own counts": [one / n for one, n in zip(sums, tokens, strict=True)],
-        "own count": [one / tokens[0] for one in sums],
-        "mean of ranks": [one / n / len(sums) for one, n in zip(sums, tokens, strict=True)],
-        "divided twice": [one / everything / len(sums) for one in sums],
-        "no division": sums,
-        "unshifted": [one / (everything + labels) for one in sums],  # the first of each row
-    }.get(mistake, [one / everything for one in sums])
-    if mistake == "clip each":
-        parts = [_clipped(part, max_norm) for part in parts]
-    gradient = torch.stack(parts).sum(0)
-    norm = float(gradient.norm())
-    if mistake == "clip first":
-        gradient = _clipped(gradient * everything, max_norm) / everything
-    elif mistake == "clip tensors":
-        gradient = torch.cat([_clipped(part, max_norm) for part in gradient.chunk(2)])
-    elif mistake == "clip always" and math.isfinite(max_norm):
-        gradient = gradient * max_norm / norm
-    elif mistake not in {"unclipped", "clip each"}:
-        gradient = _clipped(gradient, max_norm)
-    weights = torch.tensor(weights_of(_model(dtype, "")), dtype=torch.float64)
-    loss = sum(part for _, part in ranks) / everything
-    ends = {"weights": (weights - RATE * gradient).tolist(), "gradients": gradient.tolist()}
-    own = [part / n for (_, part), n in zip(ranks, tokens, strict=True)]
-    norms = [float(one.norm()) / everything for one in sums]
-    return ends | {"loss": loss, "norm": norm, "own_losses": own, "own_norms": norms}
-
-
 def _one(
-    step: Callable[..., Any], model: Counting, data: list[Any], max_norm: float, total: Any
+    step: Callable[..., Any],
+    model: Layered,
+    data: list[Any],
+    max_norm: float,
+    total: Any,
+    earlier: list[Any] | None,
 ) -> dict[str, Any]:
     optimizer, given = _noting(model)
+    if earlier is not None:
+        start = copy.deepcopy(model.state_dict())
+        step(model, optimizer, earlier, max_norm, total)
+        model.load_state_dict(start)
+        given.clear()
     planted(optimizer)
-    training = model.training
+    piled = _piles(model)
+    handed = handed_over(model)
     model.calls.clear()
     returned = step(model, optimizer, data, max_norm, total)
     return {
@@ -247,13 +204,28 @@ def _one(
         "returned": [_plain(one) for one in returned] if type(returned) in (tuple, list) else [],
         "steps": len(given),
         "erased": erased(model),
-        "left": left_behind(model, optimizer, training),
+        "piled": len(piled),
+        "left": left_behind(model, optimizer, handed),
         "forward_calls": model.calls["forward"],
         "peak_live": model.peak_live,
     }
 
 
-def _noting(model: Counting) -> tuple[Any, list[list[float]]]:
+def _piles(model: nn.Module) -> list[str]:
+    """Notes each gradient that is about to be added to another one in less than float32."""
+    piled: list[str] = []
+
+    def watch(parameter: nn.Parameter, _: Tensor) -> None:
+        if parameter.grad is not None and parameter.grad.any():
+            piled.append(str(parameter.dtype))
+
+    for parameter in model.parameters():
+        if parameter.itemsize < 4:
+            parameter.register_hook(functools.partial(watch, parameter))
+    return piled
+
+
+def _noting(model: nn.Module) -> tuple[Any, list[list[float]]]:
     """Plain gradient descent, and a list of the gradients that its steps were given."""
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
     given: list[list[float]] = []
@@ -272,47 +244,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Tensor):
         return "a tensor with its graph" if value.requires_grad else "a tensor"
     return float(value) if isinstance(value, np.floating) else value
-
-
-def _model(dtype: torch.dtype, diverged: str) -> Counting:
-    model = Counting().to(dtype)
-    model.diverge(diverged)
-    return model
-
-
-def _data(counts: Counts, equal: bool) -> list[list[dict[str, Tensor]]]:
-    if equal:
-        return [[micro_batch(int(own[0]), 0)] * len(own) for own in counts]
-    return [
-        [micro_batch(int(n), 1000 * rank + k) for k, n in enumerate(own)]
-        for rank, own in enumerate(counts)
-    ]
-
-
-@functools.cache
-def _sums(
-    counts: tuple[tuple[int, ...], ...], dtype: torch.dtype, equal: bool, sum_in: torch.dtype
-) -> list[tuple[Tensor, float]]:
-    """Gradient and loss of each rank, summed over its target tokens; the sum kept in `sum_in`."""
-    model, found = _model(dtype, ""), []
-    for micro_batches in _data(counts, equal):
-        total = torch.zeros(sum(p.numel() for p in model.parameters()), dtype=sum_in)
-        loss, known = 0.0, {}
-        for one in micro_batches:
-            if id(one) not in known:
-                known[id(one)] = _of_one(model, one)
-            gradient, part = known[id(one)]
-            total += gradient
-            loss += part
-        found.append((total.double(), loss))
-    return found
-
-
-def _of_one(model: nn.Module, one: dict[str, Tensor]) -> tuple[Tensor, float]:
-    part = loop.summed_loss(loop.logits_of(model, one), one["labels"])
-    gradients = torch.autograd.grad(part, list(model.parameters()))
-    return torch.cat([gradient.flatten() for gradient in gradients]), part.item()
-
-
-def _clipped(gradient: Tensor, max_norm: float) -> Tensor:
-    return gradient * min(1.0, max_norm / (float(gradient.norm()) + 1e-6))

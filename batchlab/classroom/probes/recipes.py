@@ -16,9 +16,16 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from batchlab import loop
-from batchlab.classroom.probes.bigram import IGNORE, made, targets_of, weights_of, windows_of
+from batchlab.classroom.probes.bigram import (
+    IGNORE,
+    Layered,
+    made,
+    targets_of,
+    weights_of,
+    windows_of,
+)
 
-__all__ = ["MISTAKES", "divided_twice_step", "popular_step", "recipe", "undivided_step"]
+__all__ = ["COUNTS", "MISTAKES", "divided_twice_step", "popular_step", "recipe", "undivided_step"]
 
 MISTAKES = {
     "mean of means": "the mean of the micro-batches' means: divide each sum by the step's targets",
@@ -33,9 +40,22 @@ MISTAKES = {
     "clip each": "clipped after each micro-batch: the norm that counts is that of the whole step",
     "clip first": "clipped before the division: the norm that counts is that of the mean gradient",
     "clip values": "each entry was cut on its own: clip_grad_norm_ keeps the direction",
+    "clip tensors": "each weight was clipped by its own norm: one norm counts, that of all",
+    "clip some": "some weights were clipped: the norm is that of all of model.parameters()",
     "clip largest": "the norm is the root of the sum of squares, not the largest entry",
     "clip always": "scaled up to the largest norm: clipping only ever makes a gradient shorter",
     "step each": "one optimizer step per micro-batch: these are small batches",
+    "gap": "counted up to the first -100: targets may follow, as an answer follows a prompt",
+    "slots": "all slots are counted: those with the label -100 are no targets",
+}
+COUNTS = {  # mistakes of which only large, equal or empty counts tell
+    "8 bits": "a count of 8 bits ends at 255: use Python integers",
+    "16 bits": "a count of 16 bits ends at 65,535: use Python integers",
+    "bf16": "a count in bf16 has 8 bits: from 256 on it is rounded",
+    "equal": "micro-batches with equally many targets are still several: a key is met twice",
+    "undivided": "not divided: a step of one micro-batch is divided by its targets as well",
+    "no step": "no step was taken: other micro-batches have targets",
+    "stops": "it stops at a micro-batch without targets: others follow",
 }
 
 
@@ -81,14 +101,18 @@ def _means_divided_by(
 
 
 def recipe(
-    name: str, windows: Sequence[Sequence[int]], *, max_norm: float = math.inf
+    name: str,
+    windows: Sequence[Sequence[int]],
+    *,
+    max_norm: float = math.inf,
+    loud: float = 1.0,
 ) -> dict[str, list[Any]]:
-    """Weights and losses after each window by one recipe: "right", or a name of MISTAKES.
+    """Weights and losses after each window by one recipe: "right", or a name of MISTAKES or COUNTS.
 
     The right one has no loop: PyTorch's own mean over the targets of the whole window. `losses`
     are per target token, `sums` over all of them, `means` the means of the micro-batches' means.
     """
-    model, optimizer, _ = made()
+    model, optimizer, _ = made(Layered(loud))
     weights, losses, averages = [], [], []
     for window in windows_of(windows):
         means = [_loss(model, [one]) for one in window]
@@ -104,13 +128,19 @@ def recipe(
                 _scale_to(max_norm, [p.grad for p in model.parameters() if p.grad is not None])
             elif name == "clip values":
                 nn.utils.clip_grad_value_(model.parameters(), max_norm)
+            elif name == "clip tensors":
+                for parameter in model.parameters():
+                    nn.utils.clip_grad_norm_([parameter], max_norm)
+            elif name == "clip some":
+                nn.utils.clip_grad_norm_(list(model.parameters())[:2], max_norm)
             elif name == "clip largest":
                 nn.utils.clip_grad_norm_(model.parameters(), max_norm, norm_type=math.inf)
             elif name != "unclipped":
                 # to clip the sum and then divide is to clip the mean to a fraction of the norm
                 tokens = sum(map(targets_of, window)) if name == "clip first" else 1
                 nn.utils.clip_grad_norm_(model.parameters(), max_norm / tokens)
-            optimizer.step()
+            if name != "no step":
+                optimizer.step()
         losses.append(float(_whole(means, window)))
         averages.append(float(torch.stack(means).detach().mean()))
         weights.append(weights_of(model))
@@ -123,19 +153,36 @@ def _scaled(name: str, model: nn.Module, window: list[dict[str, Tensor]]) -> Ten
     """The loss whose gradient a recipe follows."""
     tokens = sum(map(targets_of, window))
     factor = {"no division": tokens, "divided twice": 1 / len(window)}.get(name, 1)
+    if name == "undivided":
+        factor = tokens if len(window) == 1 else 1
     if name == "largest":
         return _loss(model, window) * tokens / (len(window) * max(map(targets_of, window)))
     if name == "mean of means":
         return torch.stack([_loss(model, [one]) for one in window]).mean()
-    if name == "unshifted":
-        labels = sum(int((one["labels"] != IGNORE).sum()) for one in window)
-        return _loss(model, window) * tokens / labels
+    if name in {"unshifted", "gap", "slots", "8 bits", "16 bits", "bf16"}:
+        return _loss(model, window) * tokens / max(1, _miscounted(name, tokens, window))
+    if name == "equal":
+        return _loss(model, list({targets_of(one): one for one in window}.values()))
     if name == "stops":  # at the first micro-batch without targets
         kept = list(itertools.takewhile(targets_of, window))
-        return _loss(model, kept) * sum(map(targets_of, kept)) / tokens
+        return _loss(model, kept or window) * sum(map(targets_of, kept)) / tokens
     if name == "last only":
         return _loss(model, window[-1:]) * targets_of(window[-1]) / tokens
     return _loss(model, window) * factor
+
+
+def _miscounted(name: str, tokens: int, window: list[dict[str, Tensor]]) -> float:
+    """The target tokens of a window, counted in a wrong way."""
+    counted = [one["labels"] != IGNORE for one in window]
+    if name == "gap":
+        return sum(int(labels.long().cumprod(1)[:, 1:].sum()) for labels in counted)
+    if name == "unshifted":
+        return sum(int(labels.sum()) for labels in counted)
+    if name == "slots":
+        return sum(labels[:, 1:].numel() for labels in counted)
+    if name == "bf16":
+        return torch.tensor(float(tokens), dtype=torch.bfloat16).item()
+    return float(tokens % (2**8 if name == "8 bits" else 2**16))
 
 
 def _piece_by_piece(

@@ -21,7 +21,10 @@ from torch import Tensor
 
 from batchlab.classroom.probes.bigram import (
     Counting,
+    Layered,
+    handed_over,
     left_behind,
+    lone,
     made,
     planted,
     weights_of,
@@ -39,7 +42,10 @@ def steps(
     *,
     max_norm: float = math.inf,
     diverged: str = "",
+    only: int | None = None,
     training: bool = True,
+    loud: float = 1.0,
+    late: int = 0,
 ) -> dict[str, Any]:
     """Run `step` on each window, given as target tokens per micro-batch, and say what was seen.
 
@@ -51,12 +57,15 @@ def steps(
     peak_live        most micro-batches that were live at once
     altered          what became of the list of micro-batches; empty: it is as it was
     training         the mode in which the model is handed over
-    diverged="nan" or "inf" gives weights that make the loss so, as after a step too far.
+    diverged="nan" or "inf" gives weights that make the loss so, as after a step too far; `only`
+    is then the one micro-batch of the first window that it meets. `loud` makes losses and
+    gradients long; `late` is the step at which the schedule stands.
     """
-    model, optimizer, schedule = made()
-    model.diverge(diverged)
-    model.train(training)
+    model, optimizer, schedule = made(Layered(loud).handed(training))
+    model.diverge(diverged, None if only is None else lone(windows_of(windows)[0], only, diverged))
+    schedule.last_epoch = late
     planted(optimizer)
+    handed = handed_over(model)
     weights, losses, returned, change = [], [], [], ""
     with _watched(model, optimizer, schedule):
         for window in windows_of(windows):
@@ -67,7 +76,7 @@ def steps(
             weights.append(weights_of(model))
             change = change or altered(before, window)
     order = [name for name in model.order if name in {"optimizer", "schedule"}]
-    left = left_behind(model, optimizer, training)
+    left = left_behind(model, optimizer, handed)
     more: dict[str, Any] = {"returned": returned, "altered": change, "order": order, "left": left}
     seen = {f"{name}_calls": model.calls[name] for name in ("forward", "backward", "zero_grad")}
     counts = {f"{name}_steps": model.calls[name] for name in ("optimizer", "schedule")}
