@@ -110,7 +110,7 @@ class Layered(Counting):
         super().__init__()
         self.part = _Part(self.embedding)
         with torch.no_grad():
-            self.head *= loud  # `loud` makes losses and gradients long
+            self.head.mul_(loud)  # `loud` makes losses and gradients long
 
     def scores(self, input_ids: Tensor) -> Tensor:
         activations = torch.tanh(F.embedding(input_ids, self.embedding)) * self.part.gain

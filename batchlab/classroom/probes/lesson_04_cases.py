@@ -47,7 +47,7 @@ def filled() -> list[tuple[Lengths, int, str, str]]:
         ([4, 3, 7, 2, 5], 7),
         ([995, 5, 400, 600], 1000),
     ]
-    narrow = [
+    narrow: list[tuple[np.ndarray, int]] = [
         (np.array([100, 60, 50, 40, 27], dtype=np.int8), 127),
         (np.array([200, 150, 100, 56, 50], dtype=np.uint8), 250),
         (np.array([60_000, 40_000, 25_000, 5_000], dtype=np.uint16), 65_000),

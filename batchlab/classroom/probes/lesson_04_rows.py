@@ -32,9 +32,14 @@ def mistakes(name: str, *case: Any) -> list[tuple[Any, str]]:
     return [(value, thought) for value, thought in found if not _same(value, right)]
 
 
+def _slots(documents: Any, size: float) -> float:
+    return size
+
+
 def known(name: str, *case: Any) -> list[tuple[Any, str]]:
     """`mistakes`, and what an answer that keeps one of the last cases gives; none if large."""
-    if _SIZES.get(name, lambda _, slots: slots)(*case) > LARGE:
+    size: Callable[..., float] = _SIZES.get(name, _slots)
+    if size(*case) > LARGE:
         return []
     right, met = _RIGHT[name](*case), _earlier.setdefault(name, deque(maxlen=8))
     kept = [_recalled(name, one, case) for one in met]
@@ -220,7 +225,7 @@ _LABELS: dict[str, Callable[..., list[int]]] = {
 _SIZES: Mapping[str, Callable[..., float]] = {
     "first-fit": lambda lengths, slots: len(lengths),
     "may-look": sum,
-    "documents-behind": lambda *case: 0,
+    "documents-behind": lambda *case: 0.0,
 }
 _RIGHT: Mapping[str, Callable[..., Any]] = {
     "first-fit": first_fits,
