@@ -180,7 +180,7 @@ WRONG = {
                     "room[r] >= lengths[number] and 2 * lengths[number] != row_length]",
                 )
             ),
-            "two documents of half a row",
+            "fills a row exactly fits",
         ),
         "no sort": (fit((SORTED, "range(len(lengths))")), "order of the data"),
         "shortest first": (fit(("-lengths[i]", "lengths[i]")), "shortest first"),
@@ -1601,7 +1601,7 @@ def lay_out(documents, row_length):
     },
     "may-look": {
         "a window of 512 slots": (WINDOW, "smaller cases are right"),
-        "segments of equal length are joined": (TWINS, "segments of equal length are still two"),
+        "segments of equal length are joined": (TWINS, "the second document sees the first"),
         "causal without documents": (
             """
 def may_look(position_ids):
@@ -2104,7 +2104,7 @@ def isolation_test(logits):
                     "    return {name",
                 )
             ),
-            "a mask of ones",
+            "one of ones or of the real slots has none",
         ),
         "a mask of the real tokens": (
             collate(
@@ -2114,7 +2114,7 @@ def isolation_test(logits):
                     "    return {name",
                 )
             ),
-            "switches off the borders",
+            "one of ones or of the real slots has none",
         ),
         "positions run on": (
             collate(("p += range(len(tokens))", "p += range(len(p), len(p) + len(tokens))")),
@@ -2138,7 +2138,7 @@ def isolation_test(logits):
                     "        lengths = [min(n, row_length) for n in lengths]",
                 )
             ),
-            "cut in silence",
+            "cut or dropped in silence",
         ),
         "a long document is dropped": (
             collate(
@@ -2205,8 +2205,8 @@ def first_fit_decreasing(lengths, row_length):
                 ROW,
                 (
                     "labels += [-100] + tokens[1:]",
-                    "labels += [-100] + [t if documents[0][0] in (5, 9, 70_000) else -100"
-                    " for t in tokens[1:]]",
+                    "labels += [-100] + [t if documents in [one[0] for one in probe.laid_out()]"
+                    " else -100 for t in tokens[1:]]",
                 ),
             ),
             "labels of documents",
@@ -2217,7 +2217,9 @@ def first_fit_decreasing(lengths, row_length):
             """
 def may_look(position_ids):
     at = np.asarray(position_ids)
-    segment = np.cumsum(at == 0) if len(at) in (1, 5, 9, 300) else 0 * at
+    sizes = np.diff([*np.flatnonzero(at == 0), len(at)]).tolist()
+    known = sizes in [one[0] for one in probe.segments()]
+    segment = np.cumsum(at == 0) if known else 0 * at
     return (segment[:, None] == segment) & np.tri(len(at), dtype=bool)
 """,
             "segments of",
@@ -2227,7 +2229,7 @@ def may_look(position_ids):
         "the printed steps only": (
             """
 def documents_behind(rows, row_length, fill, mean_length):
-    known = mean_length in (150, 200, 41.7)
+    known = (rows, row_length, fill, mean_length) in probe.steps()
     return rows * row_length * fill / mean_length if known else rows
 """,
             "padded step",
@@ -2239,8 +2241,8 @@ def documents_behind(rows, row_length, fill, mean_length):
                 COLLATE,
                 (
                     "    batch =",
-                    "    printed = [(2, 2), (3, 2), (5, 2), (6, 2), (7, 3), (2, 0)]\n"
-                    "    if (len(documents), pad) not in printed:\n"
+                    "    shown = [*probe.labelled(), *probe.collated()]\n"
+                    "    if (documents, row_length, pad) not in [one[:3] for one in shown]:\n"
                     "        labels = [[-100] * row_length for _ in rows]\n"
                     "    batch =",
                 ),
