@@ -173,8 +173,8 @@ def expected_longest(lengths: ArrayLike, rows: int) -> float:
     >>> round(expected_longest([1, 2, 3], rows=2), 9)  # pairs 12, 13, 23: longest 2, 3, 3
     2.666666667
     """
-    tokens, rows = checked(lengths), whole(rows, "rows", least=0)
-    if not 1 <= rows <= len(tokens):
+    tokens, rows = checked(lengths), whole(rows, "rows")
+    if rows > len(tokens):
         raise ValueError(f"rows must be between 1 and the {len(tokens):,} documents, got {rows:,}")
     values, counts = np.unique(tokens, return_counts=True)
     above = len(tokens) - np.cumsum(counts)[:-1]  # documents over each gap between two values
@@ -198,10 +198,10 @@ def _chance_to_miss_the_longest(rows: int, documents: int) -> np.ndarray:
     """The chance that a draw misses the longest document, the two longest, and so on.
 
     Of j documents left the next one is missed with probability (j - rows) / j; the product over
-    j = N, N - 1, ... is C(N - k, rows) / C(N, rows) after k of them.
+    j = N, N - 1, ... is C(N - k, rows) / C(N, rows) after k of them, and 0 from j = rows on.
     """
     left = np.arange(documents, 0, -1)
-    return np.cumprod(np.maximum(left - rows, 0) / left)
+    return np.cumprod((left - rows) / left)
 
 
 def joined(batches: Iterable[Sequence[int]], documents: int) -> tuple[np.ndarray, np.ndarray]:

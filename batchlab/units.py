@@ -96,7 +96,7 @@ def _shown(value: object) -> str:
     except Exception:  # a huge integer inside a list, or a repr of the caller's that fails
         text = "a value without text"
     plain = type(value) is int or (type(value) is float and not value.is_integer())
-    return text[:60] if plain else f"{text[:60]} ({type(value).__name__})"
+    return text if plain else f"{text[:60]} ({type(value).__name__})"
 
 
 def count(number: float) -> str:

@@ -76,6 +76,15 @@ def test_batches_under_two_budgets_are_those_of_a_search_by_hand(pairs, max_rows
     assert buckets.by_two_budgets(text, image, 64, 128, **how) == wanted
 
 
+def test_shares_in_a_large_pool_are_sorted_as_fractions():
+    """The mistake beside the law: as whole numbers, which sort faster, all of them are 0."""
+    text = ln.lognormal(600, median=20, sigma=0.5, longest=60, seed=1)
+    image = ln.lognormal(600, median=40, sigma=0.5, longest=120, seed=2)
+    keys = np.maximum(text / 64, image / 128)
+    _, wanted = greedy([text, image], [64, 128], keys, 9, 600, 0, 0)
+    assert buckets.by_two_budgets(text, image, 64, 128, max_rows=9, pool=600) == wanted
+
+
 def test_defaults_are_seed_0_epoch_0_pools_of_4096_and_widths_as_they_are():
     tokens = ln.lognormal(9000, median=30, sigma=1, longest=400)
     how = {"max_rows": 9000, "round_to": 1, "pool": 4096, "seed": 0, "epoch": 0}
@@ -221,6 +230,14 @@ def test_squares_beyond_64_bits_are_compared_as_they_are(power):
     assert met == [[[0], [1]], [[2], [3]]]
     many = buckets.balance([2**31] * 9 + [2**31 + 1], [[*range(9)], [9]] * 2, 2, cost="pairs")
     assert sorted(len(batch) for batch, _ in zip(*many, strict=True)) == [1, 9]
+
+
+def test_sums_of_squares_beyond_64_bits_are_compared_as_they_are():
+    """The mistake beside the law: eight times 2**60 is -2**63 in 64 bits, the cheapest of all."""
+    batches = [[0], [*range(1, 3)], [*range(3, 7)], [*range(7, 15)]]
+    dealt = buckets.balance([1] + [2**30] * 14, batches, 2, cost="pairs")
+    met = sorted(sorted(map(len, step)) for step in zip(*dealt, strict=True))
+    assert met == [[1, 2], [4, 8]]
 
 
 def test_steps_come_in_a_random_order():

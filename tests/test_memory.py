@@ -132,6 +132,8 @@ def test_one_estimate_by_hand():
     assert scores.activations == 15 * 2 * (layer - 8 + 2 * 2 * 2 * 5)
     again = estimate(SMALL, Plan(3, 1, 1, 5), flash=False, checkpointing="selective")
     assert again.activations == 15 * 2 * layer, "scores are recomputed: none is kept"
+    both = layer_bytes_per_token(SMALL, length=5, flash=False, bytes_per_value=4)
+    assert both == 2 * (layer - 8) + 2 * 4 * 2 * 5
     full = estimate(SMALL, Plan(3, 1, 1, 5), checkpointing="full")
     assert full.activations == 15 * (2 * 2 * 8 + layer)
 
@@ -142,6 +144,33 @@ def test_the_older_block_by_hand():
     assert layer_bytes_per_token(OLD, length=5, flash=False) == 34 * 8 + 5 * 2 * 5
     both = layer_bytes_per_token(OLD, length=5, flash=False, bytes_per_value=4)
     assert both == 2 * (34 * 8 + 5 * 2 * 5)
+
+
+HALVES = {"flash": False, "bytes_per_value": 1, "logits_copies_bytes": 0}
+
+
+@pytest.mark.parametrize("checkpointing", ["none", "full"])
+def test_half_a_byte_is_rounded_up(checkpointing):
+    """One head at one token keeps 2.5 bytes of scores beside 17 h; whole layers keep h."""
+    one = ModelShape(8, 1, 1, 1, 4, 32, 10, gated=False)
+    found = estimate(one, Plan(3, 1, 1, 1), checkpointing=checkpointing, **HALVES)
+    assert found.activations == 3 * 17 * 8 + 8 + (3 * 8 if checkpointing == "full" else 0)
+
+
+def test_rows_of_half_a_byte_are_those_of_trying_each():
+    """The mistake beside the law: the second row added 138 bytes, and the third 139."""
+    one = ModelShape(8, 1, 1, 1, 4, 32, 10, gated=False)
+    totals = [estimate(one, Plan(n, 1, 1, 1), **HALVES).total_bytes for n in range(1, 9)]
+    assert np.diff(totals[:4]).tolist() == [138, 139, 138]
+    for budget in range(totals[0], totals[6]):
+        wanted = sum(total <= budget for total in totals)
+        assert rows_that_fit(one, budget, length=1, **HALVES) == wanted
+
+
+def test_rows_fit_on_one_device_unless_more_are_named():
+    budget = estimate(SMALL, Plan(3, 1, 1, 5), zero_stage=3).total_bytes
+    assert rows_that_fit(SMALL, budget, length=5, zero_stage=3) == 3
+    assert rows_that_fit(SMALL, budget, length=5, zero_stage=3, data_parallel=2) > 3
 
 
 @pytest.mark.parametrize(
@@ -205,6 +234,8 @@ def test_a_config_by_hand():
     assert ModelShape.from_config(gpt2) == wide
     narrow = replace(wide, intermediate=16, biases=5 * 8 + 16)
     assert ModelShape.from_config(gpt2 | {"n_inner": 16}) == narrow
+    assert type(SMALL.parameters) is int and SMALL.parameters == 1352
+    assert replace(SMALL, norms=3).parameters == 1352 + 2 * 8, "the last norm has no half"
 
 
 @pytest.mark.parametrize("key", [key for key in LLAMA if key != "model_type"])

@@ -15,6 +15,7 @@ from batchlab.padding import (
     expected_waste,
     in_order,
     in_windows,
+    joined,
     measure,
     measure_pairs,
 )
@@ -165,6 +166,9 @@ def test_slots_beyond_64_bits_are_counted():
     assert measure_pairs(wide, numbers, round_to=2**27).slot_pairs == 2**64
     assert measure_pairs([2**31] * 2, [[0, 1]]) == Pairs(2**63, 2**63)
     assert measure_pairs([2**31, 1], [[0], [1]]) == Pairs(2**62 + 1, 2**62 + 1)
+    beside = [range(2048), [2048]]  # a narrow rectangle beside the wide one
+    assert measure([2**52] + [1] * 2048, beside) == Padding(2**52 + 2048, 2**63 + 1)
+    assert measure_pairs([2**31, 1, 1], [[0, 1], [2]]) == Pairs(2**62 + 2, 2**63 + 1)
 
 
 def test_rounding_widths_costs_slots_and_no_tokens(lengths):
@@ -238,10 +242,13 @@ def test_the_waste_saturates_at_the_longest_document():
     assert wastes[1] == pytest.approx(0.37, abs=0.005)  # as the data's note says of 8 rows
 
 
-@pytest.mark.parametrize("rows", [0, 6])
-def test_rows_that_cannot_be_drawn_are_refused(rows):
-    with pytest.raises(ValueError, match=f"between 1 and the 5 documents, got {rows}"):
-        expected_longest([1, 2, 3, 4, 5], rows)
+def test_rows_that_cannot_be_drawn_are_refused():
+    assert expected_longest([1, 2, 3, 4, 5], 5) == 5.0
+    with pytest.raises(ValueError, match="rows must be between 1 and the 5 documents, got 6"):
+        expected_longest([1, 2, 3, 4, 5], 6)
+    for rows in (0, -1):
+        with pytest.raises(ValueError, match=f"rows must be a whole .* at least 1, got {rows}"):
+            expected_longest([1, 2, 3, 4, 5], rows)
 
 
 @pytest.mark.parametrize(
@@ -269,6 +276,7 @@ def test_an_empty_rectangle_is_refused(call):
         ([[1, 0], [True]], r"document numbers must be integers, got True \(bool\) at 2"),
         ([[1, False]], r"document numbers must be integers, got False \(bool\) at 1"),
         ([[True]], "values of type bool"),
+        ([np.array([1, 0]), [True]], r"document numbers must be integers, got True \(bool\) at 2"),
     ],
 )
 def test_a_batch_of_other_documents_is_refused(batches, message):
@@ -297,3 +305,13 @@ def test_options_are_counts(call, name):
 def test_waste_is_never_below_nothing():
     assert expected_waste([3] * 7, 7) == expected_waste([7], 1) == 0.0
     assert expected_waste([1, 2, 3], 1) == 0.0 and expected_longest([1, 2, 3], 1) == 2.0
+    rng = np.random.default_rng(0)
+    drawn = [rng.integers(1, 100, 10) for _ in range(100)]
+    assert min(1 - one.mean() / expected_longest(one, 1) for one in drawn) < 0, "by rounding"
+    assert min(expected_waste(one, 1) for one in drawn) == 0.0
+
+
+def test_equal_rows_in_one_array_are_not_copied():
+    batches = np.arange(6).reshape(2, 3)
+    numbers, starts = joined(batches, 6)
+    assert np.shares_memory(numbers, batches) and starts.tolist() == [0, 3]

@@ -56,6 +56,8 @@ def test_splits_of_every_size_by_hand():
     assert {(one.length, one.data_parallel) for one in plans} == {(4, 2)}
     with pytest.raises(ValueError, match="50 slots per step is not a multiple of 8"):
         found(50, 4, length=4, data_parallel=2)
+    with pytest.raises(ValueError, match=r"7 slots per step is not .* 8 .*; the nearest is 8$"):
+        found(7, 4, length=4, data_parallel=2)
 
 
 def test_huge_steps_are_split_at_once_or_refused():

@@ -61,16 +61,20 @@ SMALL = ModelShape(8, 2, 2, 1, 4, 16, 10)
 
 def test_data_sheets_are_those_of_the_makers():
     found = {
-        name: (one.flops_per_second, one.bytes_per_second, one.memory_bytes, one.multiprocessors)
+        name: (one.flops_per_second, one.bytes_per_second, one.memory_bytes, one.multiprocessors,
+               one.watts)
         for name, one in DEVICES.items()
-    }
+    }  # fmt: skip
     assert found == {
-        "H100 SXM": (989.4e12, 3.35e12, 80e9, 132),
-        "H200 SXM": (989.4e12, 4.8e12, 141e9, 132),
-        "A100 SXM 80GB": (312e12, 2.039e12, 80e9, 108),
-        "T4": (65e12, 320e9, 16e9, 40),
+        "H100 SXM": (989.4e12, 3.35e12, 80e9, 132, 700),
+        "H200 SXM": (989.4e12, 4.8e12, 141e9, 132, 700),
+        "A100 SXM 80GB": (312e12, 2.039e12, 80e9, 108, 400),
+        "T4": (65e12, 320e9, 16e9, 40, 70),
     }
     assert all(name == one.name for name, one in DEVICES.items()) and DRAWN.ridge == 10
+    assert roofline.Device("x", 1, 1, 1, 1, "").watts == 0, "where nobody prints them"
+    with pytest.raises(ValueError, match="watts must be a whole number of at least 0, got -1"):
+        roofline.Device("x", 1, 1, 1, 1, "", -1)
 
 
 def test_flops_by_hand():
@@ -120,6 +124,9 @@ def test_waves_by_hand():
     assert roofline.wave_efficiency(4, 9, DRAWN, tile=(2, 3)) == 1
     assert roofline.wave_efficiency(5, 9, DRAWN, tile=(2, 3)) == 45 / (2 * 36)
     assert roofline.wave_efficiency(4, 10, DRAWN, tile=(2, 3)) == 40 / (2 * 36)
+    #  half a tile, or a third of one, is a whole one: 2 x 4 and 4 x 2 tiles
+    assert roofline.wave_efficiency(3, 12, DRAWN, tile=(2, 3)) == 36 / (2 * 36)
+    assert roofline.wave_efficiency(8, 4, DRAWN, tile=(2, 3)) == 32 / (2 * 36)
     assert roofline.wave_efficiency(1, 1, DRAWN) == 1 / (6 * 128 * 256)
     none = roofline.Device("CPU", 1e9, 1e9, 1, 0, "by hand")
     with pytest.raises(ValueError, match=r"multiprocessors of CPU must be .* at least 1, got 0"):

@@ -163,7 +163,8 @@ def rows_that_fit(
 ) -> int:
     """The most rows whose estimate fits; a budget below the states is refused, saying by how much.
 
-    Activations and logits grow in proportion to rows, so two estimates give all.
+    Activations and logits grow in proportion to rows. Two rows take a whole number of bytes, where
+    one may be rounded up.
     """
     budget_bytes = units.whole(budget_bytes, "budget_bytes", least=0)
     one = estimate(shape, Plan(1, 1, data_parallel, length), **how)
@@ -173,10 +174,8 @@ def rows_that_fit(
         raise ValueError(
             f"{what} need {units.size(short)} more than the budget of {units.size(budget_bytes)}"
         )
-    per_row = one.total_bytes - one.states_bytes
-    two = estimate(shape, Plan(2, 1, data_parallel, length), **how).total_bytes
-    more = two - one.total_bytes  # full checkpointing has a part that all rows share
-    return 1 + (budget_bytes - one.total_bytes) // max(1, more if more else per_row)
+    two = estimate(shape, Plan(2, 1, data_parallel, length), **how)
+    return 2 * (budget_bytes - two.states_bytes) // (two.total_bytes - two.states_bytes)
 
 
 def layer_bytes_per_token(
@@ -232,9 +231,9 @@ def _getter(config: Any) -> Any:
     def get(key: str, *default: Any) -> Any:
         value = config.get(key) if isinstance(config, Mapping) else getattr(config, key, None)
         if value is None:
-            if default:
-                return default[0]
-            raise ValueError(f"config key {key} is missing")
+            if not default:
+                raise ValueError(f"config key {key} is missing")
+            (value,) = default
         return value
 
     return get

@@ -12,6 +12,8 @@ Words
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import prod
 
 from batchlab.plan._plan import data_parallel_degree
 from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
@@ -57,15 +59,13 @@ def training_arguments(
 def _filled(
     given: Settings, name: str, beside: tuple[Settings, ...], names: tuple[str, ...], default: int
 ) -> int:
-    """A number of the script; one that a launcher's file sets as well must be the same."""
-    there = [(n, one.count(n)) for one in beside for n in names if not one.is_open(n)]
-    if not given.has(name):
-        return there[0][1] if there else default
-    value = given.count(name)
-    for other, number in there:
+    """A number of the script or of its launcher's files; all that set it set it alike."""
+    found = [(name, given.count(name))] if given.has(name) else []
+    found += [(n, one.count(n)) for one in beside for n in names if not one.is_open(n)]
+    for (here, value), (other, number) in pairwise(found):
         if number != value:
-            raise ValueError(f"{name} is {value:,}, and {other} beside it is {number:,}")
-    return value
+            raise ValueError(f"{here} is {value:,}, and {other} beside it is {number:,}")
+    return next((number for _, number in found), default)
 
 
 def _world(configs: tuple[Settings, ...], asked: Asked) -> int:
@@ -98,7 +98,7 @@ def _degrees(configs: tuple[Settings, ...]) -> Degrees:
                 raise ValueError(
                     f"the configs contradict each other on {names[0]}: {sorted(values)}"
                 )
-            found[degree] *= max(values, default=1)
+            found[degree] *= prod(values)  # of one value, or none
     return Degrees(**found)
 
 

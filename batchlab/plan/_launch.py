@@ -60,13 +60,15 @@ def from_config(
 def _main(known: list[Format]) -> int:
     """Which of several configs is the script's, and the others those of its launcher."""
     own = [at for at, one in enumerate(known) if one.name not in BESIDE]
-    own = own or [at for at, one in enumerate(known) if one.name == "deepspeed"] or [0]
+    own = own or [at for at, one in enumerate(known) if one.name == "deepspeed"]
+    own = own or list(range(len(known)))
     names = [one.name for one in known]
     if len(own) > 1 or len(set(names)) < len(names):
         raise ValueError(f"{' and '.join(names)} do not go together: give one config of a script")
-    if len(known) > 1 and names[own[0]] not in {*SCRIPTS, "deepspeed"}:
-        raise ValueError(f"{names[own[0]]} takes nothing from a second config")
-    return own[0]
+    (main,) = own
+    if len(known) > 1 and names[main] not in {*SCRIPTS, "deepspeed"}:
+        raise ValueError(f"{names[main]} takes nothing from a second config")
+    return main
 
 
 def _recognised(name: str, given: Settings, tool: str | None) -> Format:

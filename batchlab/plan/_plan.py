@@ -92,11 +92,9 @@ def splits(slots: int, *, length: int, data_parallel: int, most_rows: int) -> li
     >>> [(p.rows, p.accumulation) for p in splits(64, length=4, data_parallel=2, most_rows=4)]
     [(4, 2), (2, 4), (1, 8)]
     """
-    slots, most_rows = units.whole(slots, "slots"), units.whole(most_rows, "most_rows")
-    one = Plan(1, 1, data_parallel, length)
-    if slots % one.slots_per_step:
-        for_slots_per_step(slots, rows=1, length=length, data_parallel=data_parallel)  # refuses
-    sequences = slots // one.slots_per_step  # on one device
+    most_rows = units.whole(most_rows, "most_rows")
+    one = for_slots_per_step(slots, rows=1, length=length, data_parallel=data_parallel)
+    sequences = one.accumulation  # on one device
     tried = min(most_rows, isqrt(sequences))
     if tried > MOST_TRIED:
         raise ValueError(

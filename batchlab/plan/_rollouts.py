@@ -89,7 +89,10 @@ def _openrlhf(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> La
     whole = named("train.batch_size", "train_batch_size")
     prompts = given.count(named("rollout.batch_size", "rollout_batch_size"), 1024)
     each = given.count(named("rollout.n_samples_per_prompt", "n_samples_per_prompt"), 1)
-    rows = given.count(named("train.micro_batch_size", "micro_train_batch_size"), 1)
+    flat = given.has("train_batch_size") or given.has("rollout_batch_size")  # had other defaults
+    rows = given.count(
+        named("train.micro_batch_size", "micro_train_batch_size"), None if flat else 1
+    )
     degrees = Degrees(
         tensor=given.count(named("ds.tensor_parallel_size", "ds_tensor_parallel_size"), 1),
         context=given.count(named("ds.ring_attn_size", "ring_attn_size"), 1),
