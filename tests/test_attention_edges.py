@@ -62,6 +62,17 @@ def test_one_tensor_of_another_dtype_is_refused(which):
         attention.varlen(*given, [0, 14])
 
 
+def test_heads_are_divided_and_not_their_size():
+    shapes = {(4, 3, 6): False, (4, 2, 5): True, (6, 3, 4): True}
+    for (heads, kv_heads, size), fine in shapes.items():
+        q, k, v = tensors(heads, kv_heads, size)
+        if fine:
+            assert attention.varlen(q, k, v, [0, 14]).shape == q.shape
+        else:
+            with pytest.raises(ValueError, match="4 query heads do not divide over 3 key heads"):
+                attention.varlen(q, k, v, [0, 14])
+
+
 def on_gpu(size=64, dtype=torch.bfloat16):
     return SimpleNamespace(is_cuda=True, dtype=dtype, shape=(0, 1, size), device="cuda:0")
 
@@ -164,6 +175,13 @@ def test_transformers_gets_rows_slots_heads_and_no_weights():
     torch.testing.assert_close(found.flatten(0, 1), judged)
 
 
+def test_queries_and_keys_that_are_wider_than_values_are_narrowed():
+    q = torch.ones(1, 2, 3, 8)
+    given = (MODULE, q, q, q.bfloat16(), None)
+    found, _ = _varlen._as_transformers_calls_it(*given, cu_seq_lens_q=(0, 3))
+    assert found.dtype == torch.bfloat16 and found.eq(1).all()
+
+
 def test_an_empty_mask_is_none_and_a_module_is_causal_unless_it_says_otherwise():
     plain = called()[2][0]
     silent = SimpleNamespace(config=MODULE.config)
@@ -212,7 +230,7 @@ def test_another_tensor_is_read_although_the_last_one_is_known(monkeypatch):
     monkeypatch.setattr(_varlen, "_waits", lambda tensor: True)
     one, other = torch.tensor([0, 2]), torch.tensor([0, 5])
     assert [attention.borders(x) for x in (one, other, one)] == [(0, 2), (0, 5), (0, 2)]
-    assert not _varlen._ReadOnce(torch.Tensor.tolist).last
+    assert [attention.borders(x) for x in (other, other)] == [(0, 5), (0, 5)]
 
 
 def test_only_a_tensor_on_a_device_is_waited_for():

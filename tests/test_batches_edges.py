@@ -118,3 +118,21 @@ def test_numbers_are_shown_one_within_the_other():
             assert counts.shown() is other
         assert counts.shown() is one
     assert counts.shown() is None
+
+
+def test_rows_of_one_slot_are_documents_of_one_token():
+    assert counts.of({"input_ids": IDS[:, :1]}) == Counts(2, 2, 2, None, 2, 2)
+
+
+def test_whole_rows_are_computed_unless_attention_is_said_to_be_inside_documents():
+    batch = flattened([[1, 2, 3], [4]], [0, 1])
+    whole, inside = counts.of(batch), counts.of(batch, varlen=True)
+    assert (whole.slot_pairs, inside.slot_pairs) == (16, 9 + 1)
+    assert counts.take(batch).read() == whole and counts.take(batch).read(varlen=True) == inside
+
+
+def test_positions_restart_inside_what_a_mask_says_is_real():
+    positions = torch.tensor([[0, 1, 0, 1], [0, 1, 2, 0]])
+    mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
+    batch = {"input_ids": IDS, "position_ids": positions, "attention_mask": mask}
+    assert counts.of(batch, varlen=True) == Counts(3, 7, 8, None, 4 + 4 + 9, 4 + 4 + 16)

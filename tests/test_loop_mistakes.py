@@ -4,6 +4,7 @@ Gradients are arrows here. Their inner products are exact, so every limit is met
 """
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,6 +110,10 @@ def test_a_loss_of_its_own_is_right_only_if_split_and_whole_agree_to_float32():
     for length, named in ((1, True), (1 + 5e-7, True), (1 + 2e-6, False), (1 - 2e-6, False)):
         found = odd(length)
         assert found == Found(None, found.rounding, 1e-6, named=named)
+    limit = inner_of([0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0])
+    limit[:2, :2] = 4504 * 2.0**-52 / 1e-12
+    limit[0, 0] += 4504 * 2.0**-52  # just a millionth of the norm, squared
+    assert judged(limit, np.array([0.5, 0.5])).named
     same = inner_of([3, 0, 0, 0], [3, 0, 0, 0], [0, 1, 0, 0], [0, 0, 2, 0])
     same[0, 1] = same[1, 0] = np.nextafter(9.0, 10)  # rounding: the square of the rest is below 0
     with warnings.catch_warnings():
@@ -148,16 +153,31 @@ def test_a_sum_of_pieces_is_a_missing_division_and_nothing_else():
 def test_a_sum_in_bf16_may_lose_the_eighth_binary_digit_of_each_piece(square, name):
     """4 pieces: 4 / 256 of the norm, which is 1 / 64; the square of the sum is 4095."""
     inner = np.zeros((6, 6))
-    inner[2:, 2:] = np.diag([11648.0, 11648.0, 14560.0, 14560.0])
+    inner[2:, 2:] = np.diag([14000.0, 14000.0, 5040.0, 5040.0])
     shares = np.array([0.375, 0.375, 0.125, 0.125])
     inner[2:, :2] = (inner[2:, 2:] @ shares)[:, None]
     inner[:2, 2:] = inner[2:, :2].T
-    inner[:2, :2] = shares @ inner[2:, 2:] @ shares
-    inner *= 4095 / inner[1, 1]
+    inner[:2, :2] = 4095
     inner[0, 0] += square
     found = judged(inner, shares, in_bf16=True)
     assert found.named is name and found.mistakes == (("bf16 sum",) if name else ())
     assert not judged(inner, shares, in_bf16=False).named, "in float32 nothing is lost so far"
+
+
+def test_a_sum_in_bf16_is_the_mistake_that_it_is_nearest_to():
+    alone = np.eye(4, 5)
+    for weights, names in ((MEANS, ("mean of means",)), (SHARES, ())):
+        split = np.array(weights) @ alone + [0, 0, 0, 0, 1e-3]
+        found = judged(inner_of(split, SHARES @ alone, *alone), in_bf16=True)
+        assert found.mistakes == (*names, "bf16 sum")
+
+
+def test_of_two_ways_to_the_same_weights_the_shorter_name_is_said():
+    """4 ranks and 4 pieces: a mean of means, 4 times too long, is a sum without a division."""
+    alone = np.random.default_rng(0).normal(size=(4, 20))
+    for weights, names in ((np.ones(4), ("no division",)), (SHARES, ())):
+        inner = inner_of(weights @ alone, SHARES @ alone, *alone)
+        assert judged(inner, ranks=4).mistakes == names
 
 
 def test_an_exact_sum_of_bf16_numbers_is_a_mistake_only_where_the_weights_are_wider():
@@ -231,6 +251,22 @@ def test_a_split_that_is_turned_by_more_than_rounding_was_clipped_in_pieces(
 ):
     found, other = Found("documents", 0.0, tolerance), turned(1.0)
     assert _compare._clips_pieces(turned(chord), other, [turned(0), other], found) is clipped
+
+
+def test_a_length_that_differs_by_just_the_tolerance_is_rounding():
+    whole = {"w": torch.tensor([0.0, 1.0], dtype=torch.float64)}
+    given = turned(0, 1.5), whole, [turned(0), whole]
+    assert not _compare._clips_pieces(*given, Found("documents", 0.0, 0.5))
+
+
+def test_two_runs_that_differ_by_just_a_ten_thousandth_are_the_same():
+    once = {"w": torch.tensor([1.0, 0.0], dtype=torch.float64)}
+    for apart, draws in ((1e-4, 0.0), (2e-4, 2e-4)):
+        again = {"w": torch.tensor([1.0, apart], dtype=torch.float64)}
+        seen = SimpleNamespace(
+            random_moved=lambda: True, gradient=lambda *_, again=again, **__: again
+        )
+        assert _compare._draws(seen, None, [], once) == draws
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from batchlab import counts
 from batchlab.loop import compare_splits
@@ -313,6 +314,19 @@ def test_a_long_gradient_is_multiplied_in_float64():
     long = {"a": torch.full((2**20 + 1,), 0.1)}
     exact = float(torch.tensor(0.1).double()) ** 2 * (2**20 + 1)
     assert products([long])[0, 0] == pytest.approx(exact, rel=2**20 * 2**-53)  # one rounding each
+
+
+def test_a_million_values_of_a_gradient_are_held_in_float64_at_a_time():
+    class Widened(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            if function is torch.ops.aten._to_copy.default and kwargs["dtype"] == torch.float64:
+                sizes.append(args[0].numel())
+            return function(*args, **(kwargs or {}))
+
+    sizes = []
+    with Widened():
+        products([{"a": torch.ones(2**20 + 1)}])
+    assert sizes == [2**20, 1]
 
 
 def saying(**changes):
