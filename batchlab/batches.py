@@ -95,8 +95,8 @@ def packed(
 def flattened(documents: Sequence[Any], row: Sequence[int]) -> MicroBatch:
     """All documents of `row` in one row without a padding slot: padding-free, (1, T)."""
     _at_least_one(row, "a flattened batch")
-    total = sum(len(_document(documents, number)[0]) for number in row)
-    return packed(documents, [row], total)
+    read = [_document(documents, number) for number in row]
+    return packed(documents, [row], sum(len(ids) for ids, _ in read))
 
 
 def _document(documents: Sequence[Any], number: int) -> tuple[np.ndarray, np.ndarray]:

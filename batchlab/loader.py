@@ -74,7 +74,7 @@ class Loader:
                 f"all {len(self.batches):,} micro-batches were handed out already, and a second "
                 "loop would train nothing: make a Loader with the batches of the next epoch"
             )
-        more: dict[str, Any] = {"prefetch_factor": self.prefetch, "persistent_workers": False}
+        more: dict[str, Any] = {"prefetch_factor": self.prefetch}
         ready = DataLoader(
             _Built(self.documents, self.batches, self.build),
             batch_size=None,  # each item is a whole micro-batch already
@@ -160,9 +160,6 @@ class _Built(Dataset[MicroBatch]):
 
     def __init__(self, documents: Sequence[Any], batches: list[Any], build: Build) -> None:
         self.documents, self.batches, self.build = documents, batches, build
-
-    def __len__(self) -> int:
-        return len(self.batches)
 
     def __getitem__(self, number: int) -> MicroBatch:
         return self.build(self.documents, self.batches[number])

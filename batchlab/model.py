@@ -140,7 +140,7 @@ def tokenizer_name(name_or_path: str | Path | None) -> str | None:
         folder = folder.parent
     if folder.is_dir():
         return str(folder) if any((folder / one).exists() for one in TOKENIZERS) else None
-    missing = folder.is_absolute() or folder.suffix == ".json" or str(folder).startswith(".")
+    missing = folder.is_absolute() or folder.suffix == ".json" or str(name_or_path).startswith(".")
     return None if missing else str(name_or_path)  # `load` says what is missing
 
 

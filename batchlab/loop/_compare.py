@@ -73,7 +73,7 @@ def compare_splits(
     if model is None:
         raise ValueError("give model=, the one that this step trains")
     if pieces is None:
-        own = trainer.args.gradient_accumulation_steps if trainer is not None else 1
+        own = trainer.args.gradient_accumulation_steps if trainer is not None else PIECES
         pieces = own if own > 1 else PIECES
     sizes = unequal(len(documents), pieces)
     if collate is None:
@@ -113,10 +113,7 @@ def _compared(
 ) -> Comparison:
     tokens, counted = _counted(split, sizes)
     in_one = observed.gradient(run, [whole])
-    draws = 0.0
-    if observed.random_moved():
-        again = observed.gradient(run, [whole], same_random=False)
-        draws = distance(again, in_one)
+    draws = _draws(observed, run, whole, in_one)
     in_pieces = observed.gradient(run, split)
     lengths = products([in_pieces, in_one]).diagonal() ** 0.5
     seen = Comparison(
@@ -125,7 +122,7 @@ def _compared(
         difference=distance(in_pieces, in_one),
         length=float(lengths[0] / lengths[1]),
         rounding=draws,
-        draws=draws if draws > DRAWS else 0.0,
+        draws=draws,
     )
     if not seen.comparable:
         return seen
@@ -154,6 +151,14 @@ def _compared(
     )
 
 
+def _draws(observed: Observed, run: Step, whole: MicroBatch, in_one: Gradient) -> float:
+    """What another run of the whole differs by; 0 if no random number moves it."""
+    if not observed.random_moved():
+        return 0.0
+    apart = distance(observed.gradient(run, [whole], same_random=False), in_one)
+    return apart if apart > DRAWS else 0.0
+
+
 def _clips_pieces(
     split: Gradient, whole: Gradient, free: list[Gradient], found: mistakes.Found
 ) -> bool:
@@ -178,8 +183,9 @@ def _mean_over_targets(observed: Observed, whole: MicroBatch) -> Gradient | None
         return None
 
     def step(batches: Sequence[MicroBatch]) -> None:
-        logits = logits_of(observed.model, batches[0])
-        target = batches[0]["labels"].to(logits.device)
+        (batch,) = batches
+        logits = logits_of(observed.model, batch)
+        target = batch["labels"].to(logits.device)
         (summed_loss(logits, target) / counts.target_tokens(target)).backward()
 
     try:

@@ -166,7 +166,7 @@ def _lengths(borders: tuple[int, ...]) -> dict[str, Any]:
     The empty mask of 4 dimensions tells transformers to build none, and not to look whether
     positions restart: it would wait for the device to find out.
     """
-    nothing = torch.empty(1, 1, 0, 0, dtype=torch.bool)
+    nothing = torch.empty((0,) * 4, dtype=torch.bool)
     return {"cu_seq_lens_q": borders, "attention_mask": nothing}
 
 

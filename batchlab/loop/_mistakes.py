@@ -119,9 +119,7 @@ def _known(share: np.ndarray, scale: float, ranks: int) -> list[tuple[Names, np.
         (("dropped tail", "mean of means"), kept / kept.sum()),
         (("dropped tail", "no division"), 1.0 * kept),
     ]
-    by_ranks: dict[Names, float] = {(): 1.0}
-    if ranks > 1:
-        by_ranks["scaled by ranks",] = float(ranks)
+    by_ranks: dict[Names, float] = {(): 1.0, ("scaled by ranks",): float(ranks)}  # 1 has no name
     found = [
         ((*way, *factor, *rank), weights * number * more / scale)
         for way, weights in ways

@@ -110,7 +110,7 @@ def train_step(
     device = next(model.parameters()).device
     totals = _totals(batches, device, around)
     own, needed = len(batches), around.micro_batches(len(batches))
-    batches += [filler(batches[0] if batches else None)] * (needed - own)
+    batches += [filler(next(iter(batches), None))] * (needed - own)
     inputs = [prepare(model, batch) for batch in batches]
 
     def run(batch: MicroBatch, given: dict[str, Any], filling: bool) -> Tensor:
@@ -133,7 +133,7 @@ def train_step(
     if scaler:
         gradients.hand_over()
         scaler.unscale_(optimizer)
-    loss_sum, grad_norm, *counted = _read(around.sum(step_loss), gradients.norm(), totals)
+    loss_sum, grad_norm, *counted = _read(device, around.sum(step_loss), gradients.norm(), totals)
     targets, pieces, slots, real_tokens = map(int, counted)
     _require_targets(targets)
     finite = math.isfinite(loss_sum) and math.isfinite(grad_norm)
@@ -228,7 +228,7 @@ def evaluate(
     finally:
         for module in training:
             module.training = True
-    loss_sum, count = _read(around.sum(loss), around.sum(targets))
+    loss_sum, count = _read(device, around.sum(loss), around.sum(targets))
     if count == 0:
         raise ValueError("nothing to evaluate: every label is IGNORE")
     return loss_sum / count
@@ -267,9 +267,8 @@ def _widest(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-def _read(*values: Tensor) -> list[float]:
+def _read(device: torch.device, *values: Tensor) -> list[float]:
     """All values in one read: the only wait of a step."""
-    device = values[0].device
     flat = [value.flatten().to(device, _widest(device)) for value in values]
     found: list[float] = torch.cat(flat).tolist()
     return found
