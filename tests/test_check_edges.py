@@ -365,3 +365,7 @@ def test_several_values_are_no_number(value):
 )  # fmt: skip
 def test_only_one_false_is_false(value, false):
     assert plain.is_false(value) is false
+
+
+def test_a_finite_number_has_no_reason():
+    assert plain.not_finite(3) == plain.not_finite(0.5) == plain.not_finite(10**400) == ""

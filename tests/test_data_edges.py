@@ -324,6 +324,38 @@ def test_the_only_split_is_chosen_and_of_two_none():
         data.load(one, split="dev")
 
 
+def test_what_is_read_in_a_moment_shows_no_bar(capfd):
+    data.load(TEN)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_broken_file_and_a_tokenizer_that_is_none_say_why_in_one_line(tmp_path, monkeypatch):
+    import transformers
+
+    (tmp_path / "a.parquet").write_bytes(b"no parquet at all")
+    with pytest.raises(ValueError, match=r"a\.parquet: not a Parquet file \(\w+ .*\)$"):
+        data.load(tmp_path / "a.parquet")
+    for error, why in [(OSError(" first\nsecond"), "first"), (ValueError(), "ValueError")]:
+
+        def from_pretrained(name, error=error):
+            raise error
+
+        monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", from_pretrained)
+        with pytest.raises(ValueError, match=rf"^house/x: not a tokenizer \({why}\)$"):
+            data.tokenizer_from("house/x")
+
+
+def test_a_bar_goes_on_by_the_documents_of_each_chunk(monkeypatch):
+    import contextlib
+    from types import SimpleNamespace
+
+    steps = []
+    bar = contextlib.nullcontext(SimpleNamespace(update=steps.append))
+    monkeypatch.setattr("tqdm.tqdm", lambda **_: bar)
+    data.load(TEN * 210)
+    assert steps == [1024, 1024, 52]
+
+
 # packed shards -------------------------------------------------------------------------------
 
 

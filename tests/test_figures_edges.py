@@ -113,6 +113,9 @@ def test_without_kinds_the_prediction_is_drawn_and_without_one_what_was_measured
     stack, options = MAKERS["memory"](Material(found, []))
     assert stack == {rows: {"measured peak": 100.0 * rows} for rows in (2, 4, 8)}
     assert options["title"] == "Peak memory of a step, padded"
+    mixed = [cells[1], *(change(one, layout="packed", peak_bytes=7) for one in visits(1))]
+    stack, options = MAKERS["memory"](Material(throughput.summarize(mixed), []))
+    assert list(stack) == [2] and options["title"].endswith("padded"), "the first of them"
 
 
 def test_memory_is_predicted_for_the_embedded_model_and_corpus_alone(monkeypatch):

@@ -171,3 +171,13 @@ def test_a_quiz_has_two_options_or_more_and_counts_its_questions_from_one():
             )
     with pytest.raises(ValueError, match="item 1: every option has its own text"):
         quiz.checked([{"question": "q", "options": [two[0], option("a ", False, "y")]}], key="k")
+
+
+def test_on_a_page_a_guess_is_a_box_and_its_truth_what_it_was(monkeypatch, capsys):
+    shown = []
+    monkeypatch.setenv("BATCHLAB_BOOK", "1")
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    predict.number("k", unit="tokens", low=0, high=9)
+    predict.reveal("k", 7)
+    assert [repr(one) for one in shown] == ["Your guess tokens?", "It is 7 tokens."]
+    assert shown[0].bounds == (0, 9) and capsys.readouterr().out == ""

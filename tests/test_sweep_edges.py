@@ -129,3 +129,22 @@ def test_a_visit_without_memory_keeps_the_first_line_of_the_error(tmp_path, monk
     (cell,) = run(tmp_path / "s.jsonl", [PADDED], rounds=1)
     assert (cell.status, cell.error, cell.steps) == ("out_of_memory", "CUDA out of memory.", 0)
     assert cell.warmup_steps == 1 and cell.documents_per_step == 8
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_on_a_processor_the_first_group_warms_up_and_the_others_count(monkeypatch, tmp_path, seed):
+    sums = []
+
+    def train_step(model, optimizer, micro_batches, **options):
+        sums.append(sum(int(one["input_ids"].sum()) for one in micro_batches))
+        optimizer.step()
+
+    monkeypatch.setattr(stopwatch.loop, "train_step", train_step)
+    run(tmp_path / "s.jsonl", [PADDED], rounds=1, seed=seed, device="cpu")
+    groups = sweep.step_groups(len(DOCUMENTS), 8, 3, seed=seed)
+    assert sums == [sum(sum(DOCUMENTS[number]) for number in group) for group in groups]
+
+
+def test_the_largest_group_is_that_of_the_largest_micro_batch():
+    documents = [[1] * n for n in (10, 1, 6, 6)]
+    assert sweep._largest(documents, [[2, 3], [0, 1]], sweep.Point(1)) == [0, 1], "10, and not 6"
