@@ -300,6 +300,12 @@ def test_forty_levels_are_read_and_no_more():
     for kind in (deep(41), {"a": deep(40)}):
         with pytest.raises(plain.NotPlain, match="nested more than 40 deep"):
             plain.nested(kind)
+    key = 7
+    for _ in range(39):
+        key = (key,)
+    assert plain.nested({key: deep(39)}) == {key: deep(39)}, "a dict is one level"
+    with pytest.raises(plain.NotPlain, match="nested more than 40 deep"):
+        plain.nested({(key,): 1})
     boxed = np.empty((), dtype=object)
     boxed[()] = {"a": deep(38)}
     assert plain.nested(boxed) == {"a": deep(38)}, "the box is a level of its own"
