@@ -95,8 +95,10 @@ class Stopwatch:
             parts=Parts(**{f"{name}_seconds": sum(seconds) for name, seconds in each.items()}),
             step_parts={name: tuple(seconds) for name, seconds in each.items()},
             step_seconds=tuple(self.step_seconds),
-            step_slots=tuple(one.slots or 0 for one in self.counts),
-            step_slot_pairs=tuple(one.slot_pairs or 0 for one in self.counts),
+            step_slots=tuple(one.slots for one in self.counts if one.slots is not None),
+            step_slot_pairs=tuple(
+                one.slot_pairs for one in self.counts if one.slot_pairs is not None
+            ),
             peak_bytes=torch.cuda.max_memory_allocated() if self.cuda else None,
             allocator_retries=self._new_retries() if self.cuda else None,
         )

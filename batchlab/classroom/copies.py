@@ -161,7 +161,7 @@ class _Comparison:
 
     def of_mappings(self, before: Any, after: Any, where: str) -> Change | None:
         keys, new_keys = list(before), list(after)
-        if _Comparison(True).of(keys, new_keys, "") is not None:
+        if _Comparison(self.drawing).of(keys, new_keys, "") is not None:
             thought = KEY_ADDED if len(new_keys) > len(keys) else KEY_GONE
             thought = thought if len(new_keys) != len(keys) else KEY_ASSIGNED
             return Change(

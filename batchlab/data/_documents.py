@@ -76,7 +76,7 @@ def _kind_of(row: Row, fields: Fields, encoder: Encoder) -> Kind:
     first = _value(row, names[0])
     if len(names) > 1 or (isinstance(first, str | None) and names[0] != "input_ids"):
         return Texts(names, encoder)
-    is_list = isinstance(first, list | tuple | np.ndarray)
+    is_list = isinstance(first, list | tuple) or (isinstance(first, np.ndarray) and first.ndim > 0)
     if is_list and len(first) and isinstance(first[0], Mapping):
         return Conversations(names[0], fields.answers_only, encoder)
     if isinstance(first, str | Mapping) or not hasattr(first, "__len__"):

@@ -45,7 +45,7 @@ def cell(record: Mapping[str, Json], *, where: str = "a record") -> Cell:
     ValueError: run.jsonl, line 3: no cell, it lacks checkpointing, precision; `batchlab sweep` \
 and `monitor` write cells
     """
-    schema = record.get("schema", 1)
+    schema = record.get("schema", SCHEMA)
     if not isinstance(schema, int) or schema > SCHEMA:
         raise ValueError(
             f"{where}: schema {schema!r:.20} is newer than the {SCHEMA} that this version of "
