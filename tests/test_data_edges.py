@@ -370,3 +370,25 @@ def test_a_document_as_long_as_a_row_fits_and_one_token_more_is_named():
     empty = datasets.Dataset.from_dict({"input_ids": [[1], [2], []]})
     with pytest.raises(ValueError, match="document 2 has no tokens"):
         data.packed(empty, 4)
+
+
+# the first that is wrong is named --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "said"),
+    [
+        ({"input_ids": [0, 2**31]}, {}, "one above 2,147,483,647, .* at position 1"),
+        ({"input_ids": [0, 5, -1]}, {}, "one below 0 at position 2"),
+        ({"a": [1, 2], "b": "x"}, {"field": ("a", "b")}, "field 'a' must be a non-empty text"),
+        (
+            {"messages": [{"role": "user", "content": "x"}, "y"]},
+            {},
+            "message 1 .* has no role: 'y'",
+        ),
+        ({"messages": ["y", {"role": "user", "content": "x"}]}, {}, "got 'y' .* at position 0"),
+    ],
+)
+def test_a_document_that_begins_well_is_refused_where_it_goes_wrong(row, options, said):
+    with pytest.raises(ValueError, match=f"document 0: .*{said}"):
+        data.load([row], **options)

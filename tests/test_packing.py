@@ -372,3 +372,10 @@ def test_bad_input_gets_one_line_with_its_value(call, message):
 
 def test_all_methods_and_policies_are_offered():
     assert set(METHODS) | {"split"} == set(packing.METHODS)
+
+
+@pytest.mark.parametrize("large", [2**59, 2**60, 2**62])
+def test_numbers_of_sixty_bits_are_sorted_as_small_ones_are(large):
+    """Value and place in one number of 63 bits: five places take three of them."""
+    for values in ([3, large, 1, large, 0], [3, 4, 1, 4, 0]):
+        assert blocks.sorted_order(np.array(values)).tolist() == [4, 2, 0, 1, 3]

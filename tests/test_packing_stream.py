@@ -67,6 +67,15 @@ def test_the_stream_never_holds_more_than_its_buffer():
         assert seen - out <= 64 + 64  # those held, and those of rows on their way out
 
 
+@pytest.mark.parametrize(("row_length", "met"), [(8, 16), (5, 10), (1, 2)])
+def test_no_row_leaves_before_there_are_tokens_for_two(row_length, met):
+    """Else the first would leave because it is the only one, not because it is full."""
+    seen = []
+    ones = (seen.append(1) or 1 for _ in range(99))
+    next(streaming.rows_of_stream(ones, row_length, buffer=1))
+    assert len(seen) == met
+
+
 def test_a_saved_packing_is_read_back_and_other_documents_are_refused(tmp_path):
     lengths = np.array([5, 2, 3, 1])
     for policy in ("truncate", "split", "drop"):

@@ -11,6 +11,8 @@ from batchlab.classroom import predict, quiz
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
+    for name in ("NBGRADER_EXECUTION", "BATCHLAB_GRADING"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("BATCHLAB_CACHE", str(tmp_path))
     predict._memory.clear()
     yield tmp_path

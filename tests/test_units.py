@@ -17,6 +17,7 @@ from batchlab import units
         (units.share(0.749625), "75.0 %"),
         (units.duration(0.0123), "12.3 ms"),
         (units.duration(0), "0 s"),
+        (units.duration(3e-10), "0.300 ns"),  # there is no smaller unit
         (units.duration(5400), "1.50 h"),
         (units.duration(0.9996), "1.00 s"),  # not "1,000 ms"
         (units.duration(59.99), "1.00 min"),
