@@ -2204,9 +2204,10 @@ def first_fit_decreasing(lengths, row_length):
             changed(
                 ROW,
                 (
-                    "labels += [-100] + tokens[1:]",
-                    "labels += [-100] + [t if documents in [one[0] for one in probe.laid_out()]"
-                    " else -100 for t in tokens[1:]]",
+                    "    tail =",
+                    "    if documents not in [one[0] for one in probe.laid_out()]:\n"
+                    "        labels = [-100] * len(ids)\n"
+                    "    tail =",
                 ),
             ),
             "labels of documents",
