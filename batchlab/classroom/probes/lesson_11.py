@@ -23,6 +23,7 @@ from batchlab.classroom.probes.lesson_11_doctors import (
     diagnosis,
     fit_step,
     prices,
+    told,
 )
 from batchlab.classroom.probes.lesson_11_exact import Exact, exact_panel
 from batchlab.classroom.probes.lesson_11_finder import fault_of_rows, finder
@@ -64,6 +65,7 @@ __all__ = [
     "refusal",
     "shown",
     "table",
+    "told",
     "versions",
     "visit",
     "visits",

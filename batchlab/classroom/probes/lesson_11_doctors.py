@@ -8,13 +8,14 @@ Words
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from batchlab.classroom.probes.lesson_11_versions import RIGHT
 
-__all__ = ["CURES", "MISTAKES", "diagnosis", "fit_step", "prices"]
+__all__ = ["CURES", "MISTAKES", "diagnosis", "fit_step", "prices", "told"]
 
 Visit = Mapping[str, Any]
 SIDES = ("input", "host", "optimizer")
@@ -34,6 +35,15 @@ def fit_step(sizes: Sequence[float], seconds: Sequence[float]) -> tuple[float, f
     weights = 1 / np.asarray(seconds, dtype=float)
     slope, fixed = np.polyfit(np.asarray(sizes, dtype=float), seconds, 1, w=weights).tolist()
     return fixed, slope
+
+
+def told(got: Mapping[str, Any]) -> str:
+    """A diagnosis as messages show it: numbers to six digits, as rounding spoils the last ones."""
+    gain, low, high = (
+        f"{got[name]:.6g}" if isinstance(got[name], Real) else f"{got[name]}"
+        for name in ("gain", "low", "high")
+    )
+    return f"{got['cause']}, gain {gain}, {low} to {high}"
 
 
 def prices(visits: Sequence[Visit], again: float = 1 / 3) -> tuple[float, float]:
