@@ -98,6 +98,8 @@ def _check_problems(cell: Any, answers: dict[str, bool]) -> list[str]:
     """A check calls an answer through check.call, hides a constant, ends with check.passed."""
     body = _parsed(cell.source).body
     found = []
+    if len(body) == 1 and ast.unparse(body[0]).startswith("check.judge("):
+        return []
     if not body or not ast.unparse(body[-1]).startswith("check.passed("):
         found.append('the last line is check.passed("...")')
     calls = [node for part in body for node in ast.walk(part) if isinstance(node, ast.Call)]

@@ -19,7 +19,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-from batchlab.authoring import catalogue, claims, prose
+from batchlab.authoring import catalogue, claims, expand, prose
 
 __all__ = ["bibliography", "formulas", "glossary", "laid_out", "library_hash", "main"]
 
@@ -89,7 +89,7 @@ def laid_out(root: Path, matrix: Path | None, cache: Path) -> dict[str, bytes]:
     book, known = root / "book", catalogue.lessons(root)
     texts = {path.stem: path.read_text(encoding="utf-8") for path in book.glob("*.md")}
     sources = {one: root / f"solutions/{one.folder}/{one.topic}.md" for one in known}
-    lessons = {one: path.read_text(encoding="utf-8") for one, path in sources.items()}
+    lessons = {one: expand.read(path) for one, path in sources.items()}
     pages = {f"{name}.md": text for name, text in texts.items() if name != "intro"}
     pages["index.md"] = _front(texts["intro"], known)
     pages["words.md"] = glossary(texts["words"])

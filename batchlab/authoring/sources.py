@@ -63,7 +63,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from batchlab.authoring import address, catalogue, conventions, prose
+from batchlab.authoring import address, catalogue, conventions, expand, prose
 
 __all__ = ["build", "differences", "main", "notebook", "setup"]
 
@@ -184,7 +184,7 @@ def notebook(source: Path, references: Path) -> tuple[Any, list[str]]:
     import jupytext
     import nbformat
 
-    book = jupytext.read(source, fmt="md:myst")
+    book = jupytext.reads(expand.read(source), fmt="md:myst")
     faults = conventions.problems(book.cells, source.parent.name)
     if not re.fullmatch(rf"\d\d_{re.escape(source.stem)}", source.parent.name):
         faults.append("the folder is named NN_topic, the source topic.md")

@@ -10,12 +10,13 @@ lives there has, beside its call,
     repeats         whether calls of it can be compared: not those of a class or a bound method
     fresh()         the same function, each call in a fresh copy of its process
     now(result)     what has become, over there, of a result that it returned before
+    beside(scene)   a function of ours that runs over there, next to it
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Gone", "Story", "lives_afar", "story_of"]
+__all__ = ["Gone", "Story", "beside", "lives_afar", "story_of"]
 
 
 class Gone(BaseException):
@@ -43,3 +44,12 @@ def lives_afar(answer: Any) -> bool:
     False
     """
     return getattr(type(answer), "lives_afar", False) is True
+
+
+def beside(scene: Any, answer: Any) -> Any:
+    """`scene` as something to call with the answer: it runs in the answer's process.
+
+    >>> beside(len, sorted)
+    <built-in function len>
+    """
+    return answer.beside(scene) if lives_afar(answer) else scene

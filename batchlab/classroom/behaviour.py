@@ -73,7 +73,8 @@ def call(
     """
     result, error, change = _tried(answer, arguments, options, asked, try_this)
     if error is not None:
-        refuse(asked, complaint(error), plain.usual_reason(error), try_this, kind="raised")
+        why = plain.usual_reason(error)
+        refuse(asked, complaint(error), why, try_this, kind="raised", error=error)
     if result is None and not none:
         if change is not None and change.thought in METHODS:
             thought = f"{change.thought}; such a method returns None"

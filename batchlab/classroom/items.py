@@ -126,7 +126,7 @@ def law(
         raise TypeError(f"law {name!r}: a truth value is needed, not {shown(holds)}")
     if not holds:
         told = case if type(case) is str else shown(case)
-        refuse(f"the law: {name}", f"broken for {told}" if told else "broken", likely, try_this)
+        refuse(f"the law: {name}", told or "it does not hold", likely, try_this)
 
 
 def _alike(mine: Any, theirs: Any) -> bool:

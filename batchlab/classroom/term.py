@@ -8,7 +8,7 @@ an environment can be read by every process that is started in it.
 
 import os
 
-__all__ = ["DEFAULT_SEED", "seed", "use"]
+__all__ = ["DEFAULT_SEED", "secret", "seed", "use"]
 
 DEFAULT_SEED = "the effective batch"  # public; a term's secret stands elsewhere
 _used: list[str] = []
@@ -17,6 +17,11 @@ _used: list[str] = []
 def seed() -> str:
     """The seed in force: what a grader gave, else the environment's, else the public one."""
     return _used[-1] if _used else os.environ.get("BATCHLAB_GRADING_SEED") or DEFAULT_SEED
+
+
+def secret() -> bool:
+    """Whether a grader or its environment named a seed."""
+    return bool(_used or os.environ.get("BATCHLAB_GRADING_SEED"))
 
 
 def use(text: str | None) -> None:

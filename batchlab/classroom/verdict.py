@@ -25,14 +25,21 @@ _tries: Counter[tuple[str, ...]] = Counter()  # failed tries in this kernel, by 
 class CheckFailed(AssertionError):
     """Shown as its message alone: a learner needs the thought, not the stack."""
 
-    kind = ""  # "blank" of a stub, "raised" where the answer raised an exception
+    kind = ""  # "blank" of a stub, "raised" where the answer raised, "slow" past its limit
+    error: BaseException | None = None  # what the answer raised
 
     def _render_traceback_(self) -> list[str]:  # read by IPython
         return [str(self)]
 
 
 def refuse(
-    asked: str, got: str, likely: str = "", try_this: Hints = "", *, kind: str = ""
+    asked: str,
+    got: str,
+    likely: str = "",
+    try_this: Hints = "",
+    *,
+    kind: str = "",
+    error: BaseException | None = None,
 ) -> NoReturn:
     """Stop the check cell with at most four lines; empty ones are left out."""
     sys.stdout.flush()  # what the answer printed stands above the verdict
@@ -40,7 +47,7 @@ def refuse(
     text = {word: " ".join(line.split()) for word, line in lines.items()}
     said = "\n".join(f"{word:<7} {line}" for word, line in text.items() if line)
     failed = CheckFailed(said.encode("utf-8", "backslashreplace").decode())  # half of UTF-16
-    failed.kind = kind
+    failed.kind, failed.error = kind, error
     raise failed
 
 

@@ -35,7 +35,7 @@ from batchlab.grading._wire import Channel, Flood, Peer
 __all__ = ["serve"]
 
 PROBES = "batchlab.classroom.probes."
-HERE = "batchlab.classroom.probes.attempt"  # calls only: no live object, so it need not be beside
+HERE = "batchlab.classroom.attempt"  # calls only: no live object, so it need not be beside
 
 
 class _Probe:

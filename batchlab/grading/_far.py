@@ -57,12 +57,28 @@ class FarFunction(Far):
         """The same function; each call runs in a fresh copy of its process."""
         return FarFunction(self._peer, self.stand, fresh=True)
 
+    def beside(self, scene: Callable[..., Any]) -> "_Beside":
+        """A function of ours that runs over there, next to this one."""
+        return _Beside(self._peer, scene)
+
     def now(self, result: Any) -> Any:
         """What has become of a result over there."""
         return next((now[0] for _, one, now in self._results if one is result), result)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "FarFunction":
         return self
+
+
+class _Beside:
+    """A function of this side, called by its name on the other."""
+
+    lives_afar, repeats = True, False
+
+    def __init__(self, peer: Peer, scene: Callable[..., Any]) -> None:
+        self._peer, self._scene, self.__name__ = peer, scene, scene.__name__
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return call(self._peer, self._scene, arguments, options).get("value")
 
 
 class _Far(Far):

@@ -1,0 +1,28 @@
+"""One exercise, one file: reference, hints, cases, mistakes, other right styles.
+
+    an answer  ->  nothing, or four short lines that name the thought behind the mistake
+
+A mistake is one function, or an edit of the reference; its docstring is the thought. A folder holds
+the exercises of a lesson, a file one exercise, named as on the page: `padding/pair_waste.py` is
+`padding/pair-waste`. Everything here imports with the standard library and NumPy; what needs
+PyTorch imports it inside its functions.
+
+The author's guide
+    reference   a function or class, named as the student's; its text becomes the answer cell
+    shown       cases of every check, each the first to tell some mistake; `By` names arguments
+    drawn       fresh cases from a generator: every corner that the page names, nothing beyond
+    mistake     `@exercise.mistake` on a wrong version, or `exercise.edit(thought, [(old, new)])`
+    style       `@exercise.style`: another right way, which must pass
+    the value   that the reference gives says how an answer is judged: a float near, an int exactly,
+                a tensor by dtype, shape and values, a dict key by key; an exception is expected
+    scene       `scene(answer, *case)`: plain data of live objects, seen beside the answer
+    fault       `fault(got, *case)`: what is wrong with a result of which several are right
+    tests       the exercise whose wrong versions a student's test must catch
+
+`python -m batchlab.authoring.laws padding` tries all of it; `... .new padding waste` begins a file.
+"""
+
+from batchlab.exercises._exercise import By, Exercise, Mistake
+from batchlab.exercises._find import folders, found, judge, ordered
+
+__all__ = ["By", "Exercise", "Mistake", "folders", "found", "judge", "ordered"]

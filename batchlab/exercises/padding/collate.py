@@ -1,0 +1,284 @@
+"""Build: a collator that reports its waste. PyTorch is imported where it is used."""
+
+from .. import By, Exercise
+
+TWO = [{"input_ids": [5, 0, 7, 8, 9], "labels": [-100, -100, 7, 8, 9]}, {"input_ids": [3, 0, 4]}]
+OTHER = [
+    {"input_ids": [1, 2, 3, 4, 5]},
+    {"input_ids": [6, 3, 0], "labels": [-100, -1, 2]},
+]  # of the same shape
+EMPTY = {"input_ids": []}
+
+
+def collate(documents, pad_id, multiple_of=1, max_length=None):
+    """Two dictionaries: the rectangle around some documents as tensors, and its counts."""
+    import torch
+
+    kept = [document["input_ids"][:max_length] for document in documents]
+    own = [document.get("labels", document["input_ids"])[:max_length] for document in documents]
+    longest = max(len(ids) for ids in kept)
+    width = -(-longest // multiple_of) * multiple_of  # rounds up
+    shape = len(kept), width
+    tensors = {
+        "input_ids": torch.full(shape, pad_id),
+        "labels": torch.full(shape, -100),
+        "attention_mask": torch.zeros(shape, dtype=torch.int64),
+    }
+    for row, (ids, labels) in enumerate(zip(kept, own)):
+        tensors["input_ids"][row, : len(ids)] = torch.tensor(ids)
+        tensors["labels"][row, : len(ids)] = torch.tensor(labels)
+        tensors["attention_mask"][row, : len(ids)] = 1
+    real = sum(len(ids) for ids in kept)
+    before = sum(len(document["input_ids"]) for document in documents)
+    counts = {"real_tokens": real, "slots": len(kept) * width, "cut_tokens": before - real}
+    return tensors, counts
+
+
+def drawn(rng):
+    """A few short documents with any options, then many rows, long rows and large tokens."""
+    for many, longest, top in [(1, 9, 5), (5, 20, 5)] * 20 + [
+        (40, 60, 9),
+        (9, 400, 300),
+        (3, 3000, 5 * 10**9),
+    ]:
+        documents = []
+        for _ in range(int(rng.integers(1, many + 1))):
+            ids = rng.integers(0, top, int(rng.integers(1, longest))).tolist()
+            own = [int(x) if rng.random() < 0.7 else -100 for x in rng.integers(0, top, len(ids))]
+            documents.append(
+                {"input_ids": ids, "labels": own} if rng.random() < 0.5 else {"input_ids": ids}
+            )
+        documents += [EMPTY] * int(rng.integers(0, 3))
+        rng.shuffle(documents)
+        cut = int(rng.integers(1, longest + 5)) if rng.random() < 0.5 else None
+        yield documents, int(rng.integers(0, 5)), int(rng.integers(1, 9)), cut
+
+
+def asked(documents, pad_id, multiple_of=1, max_length=None):
+    many = (
+        documents
+        if sum(len(one["input_ids"]) for one in documents) <= 16
+        else f"{len(documents)} documents"
+    )
+    more = (f", multiple_of={multiple_of}" if multiple_of > 1 else "") + (
+        f", max_length={max_length}" if max_length else ""
+    )
+    return f"collate({'two documents' if documents == TWO else many}, {pad_id}{more})"
+
+
+exercise = Exercise(
+    collate,
+    asked=asked,
+    drawn=drawn,
+    parts=("tensors", "counts"),
+    points=3,
+    hints=(
+        "cut first, then measure the longest row, then round up, then fill",
+        "begin with torch.full((rows, width), pad_id), and write each document over its row",
+        "the mask and the labels are filled at the same places, from 0 and -100",
+    ),
+    shown=[
+        (TWO, 0),
+        (OTHER, 0),
+        (TWO[1:], 0, 4),
+        (TWO, 1, 1, 3),
+        (TWO, 0, 4, 3),
+        (TWO, 0, 1, 60),
+        ([TWO[0], EMPTY, EMPTY], 0),
+        ([EMPTY, {"input_ids": [6, 0], "labels": [0, 6]}], 0),
+        By(TWO, pad_id=7, multiple_of=4, max_length=3),
+    ],
+    passed="Right: a rectangle with its bill.",
+)
+right = collate
+LONGEST, WIDTH = "max(len(ids) for ids in kept)", "-(-longest // multiple_of) * multiple_of"
+MASK, END = '        tensors["attention_mask"][row, : len(ids)] = 1\n', "    return tensors, counts"
+OWN = 'document.get("labels", document["input_ids"])'
+for _thought, *_changes in [
+    (
+        "padding is told by its token: that may be an ordinary token, too",
+        (MASK, '        tensors["attention_mask"][row] = tensors["input_ids"][row] != pad_id\n'),
+    ),
+    (
+        "a prompt is real as well: the mask is 1 for every token",
+        (MASK, '        tensors["attention_mask"][row] = tensors["labels"][row] != -100\n'),
+    ),
+    (
+        "labels are ignored wherever the token is pad_id: only padding is",
+        (END, '    tensors["labels"][tensors["input_ids"] == pad_id] = -100\n' + END),
+    ),
+    (
+        "the padding is trained: its label is -100",
+        ('"labels": torch.full(shape, -100)', '"labels": torch.full(shape, pad_id)'),
+    ),
+    ("the document's own labels are not used", (OWN, 'document["input_ids"]')),
+    (
+        "labels are optional: document.get(...) takes the tokens where there are none",
+        (OWN, 'document["labels"]'),
+    ),
+    (
+        "the first document decides for all whether there are labels",
+        (
+            OWN,
+            '(document.get("labels", document["input_ids"]) if "labels" in documents[0] else document["input_ids"])',
+        ),
+    ),
+    (
+        "own labels are taken as they are: 0 is a token",
+        (
+            OWN,
+            '([x or -100 for x in document["labels"]] if "labels" in document else document["input_ids"])',
+        ),
+    ),
+    (
+        "rounded down: the longest row no longer fits",
+        (WIDTH, "longest // multiple_of * multiple_of"),
+    ),
+    (
+        "rounded up although it divides already",
+        ("-(-longest // multiple_of)", "(longest // multiple_of + 1)"),
+    ),
+    ("multiple_of is not used: it is the third argument", (WIDTH, "longest")),
+    (
+        "max_length is not used",
+        ('["input_ids"][:max_length] for', '["input_ids"] for'),
+        ("])[:max_length] for", "]) for"),
+    ),
+    (
+        "max_length holds for the documents, not for the width: round up last",
+        (WIDTH, "min(-(-longest // multiple_of) * multiple_of, max_length or 10**9)"),
+    ),
+    ("the labels are cut with their tokens", ("])[:max_length] for", "]) for")),
+    ("as wide as max_length: the longest row decides", (LONGEST, "max_length or " + LONGEST)),
+    (
+        "the width is taken before the cut",
+        (LONGEST, 'max(len(one["input_ids"]) for one in documents)'),
+    ),
+    (
+        "cut at the start: the end is to go",
+        ('["input_ids"][:max_length]', '["input_ids"][-(max_length or 0):]'),
+        ("])[:max_length]", "])[-(max_length or 0):]"),
+    ),
+    (
+        "padded at the left: tokens come first",
+        ('["input_ids"][row, : len(ids)]', '["input_ids"][row, width - len(ids) :]'),
+        ('["labels"][row, : len(ids)]', '["labels"][row, width - len(ids) :]'),
+        ('["attention_mask"][row, : len(ids)]', '["attention_mask"][row, width - len(ids) :]'),
+    ),
+    (
+        "a label stands under its own token: the model shifts",
+        ("torch.tensor(labels)", "torch.tensor([*labels[1:], -100][: len(ids)])"),
+    ),
+    (
+        "an empty document is a row, too",
+        (
+            "    own =",
+            "    documents = [one for one in documents if one['input_ids']]\n    kept = [one for one in kept if one]\n    own =",
+        ),
+    ),
+    (
+        "an empty document has no real token",
+        (END, '    tensors["attention_mask"][:, 0] = 1\n' + END),
+    ),
+    ("what was cut is counted as real", ('"real_tokens": real', '"real_tokens": before')),
+    (
+        "target tokens, not real ones",
+        ('"real_tokens": real', '"real_tokens": sum(x != -100 for one in own for x in one)'),
+    ),
+    ("the slots are rows x width, after rounding up", ("len(kept) * width", "len(kept) * longest")),
+    (
+        "padding is no name for the slots: they are all cells, rows x width",
+        ("len(kept) * width", "len(kept) * width - real"),
+    ),
+    (
+        "documents cut, not tokens",
+        ("before - real}", "sum(len(d['input_ids']) > len(k) for d, k in zip(documents, kept))}"),
+    ),
+]:
+    exercise.edit(_thought, _changes)
+for _thought, _says, *_changes in [
+    ("a mask of truth values", "int64", ("dtype=torch.int64", "dtype=torch.bool")),
+    ("float tokens", "int64", ("torch.full(shape, pad_id)", "torch.full(shape, float(pad_id))")),
+    (
+        "pads the documents themselves",
+        "changed",
+        (END, "    for one in documents:\n        one['input_ids'] += [pad_id]\n" + END),
+    ),
+    (
+        "arrays, not tensors",
+        "a tensor is needed",
+        (END, "    tensors = {name: one.numpy() for name, one in tensors.items()}\n" + END),
+    ),
+    (
+        "the waste in place of the counts",
+        "a dict with real_tokens",
+        (END, "    return tensors, 1 - real / counts['slots']"),
+    ),
+    ("tensors alone", "2 things", (END, "    return tensors")),
+    (
+        "other names of the arguments",
+        "keyword argument",
+        (
+            "multiple_of=1, max_length=None):",
+            "multiple=1, longest_row=None):\n    multiple_of, max_length = multiple, longest_row",
+        ),
+    ),
+]:
+    exercise.edit(_thought, _changes, says=_says)
+
+
+@exercise.mistake(says="changed at this call")
+def one_buffer(documents, pad_id, multiple_of=1, max_length=None, _kept={}):
+    """one buffer for all calls: the tensors of an earlier call are overwritten"""
+    tensors, counts = right(documents, pad_id, multiple_of, max_length)
+    for name, one in tensors.items():
+        kept = _kept.setdefault((name, one.shape), one)
+        tensors[name] = kept.copy_(one)
+    return tensors, counts
+
+
+@exercise.style
+def lists_first(documents, pad_id, multiple_of=1, max_length=None):
+    """lists first"""
+    import torch
+
+    ids = [d["input_ids"][:max_length] for d in documents]
+    labels = [(d["labels"] if "labels" in d else d["input_ids"])[:max_length] for d in documents]
+    width = max(map(len, ids))
+    while width % multiple_of:
+        width += 1
+    counts = {"real_tokens": sum(map(len, ids)), "slots": len(ids) * width}
+    counts["cut_tokens"] = sum(len(d["input_ids"]) for d in documents) - counts["real_tokens"]
+    named = {
+        "input_ids": [one + [pad_id] * (width - len(one)) for one in ids],
+        "labels": [one + [-100] * (width - len(one)) for one in labels],
+        "attention_mask": [[1] * len(one) + [0] * (width - len(one)) for one in ids],
+    }
+    return {name: torch.tensor(rows) for name, rows in named.items()}, counts
+
+
+@exercise.style
+def own_padding(documents, pad_id, multiple_of=1, max_length=None):
+    """PyTorch's own padding, counts from the mask"""
+    import torch
+    from torch.nn.functional import pad
+    from torch.nn.utils.rnn import pad_sequence
+
+    ids = [torch.tensor(d["input_ids"], dtype=torch.int64)[:max_length] for d in documents]
+    own = [
+        torch.tensor(d.get("labels", d["input_ids"]), dtype=torch.int64)[:max_length]
+        for d in documents
+    ]
+    mask = pad_sequence([torch.ones_like(one) for one in ids], batch_first=True)
+    more = -mask.shape[1] % multiple_of
+    tensors = {
+        "input_ids": pad(pad_sequence(ids, True, pad_id), (0, more), value=pad_id),
+        "labels": pad(pad_sequence(own, True, -100), (0, more), value=-100),
+        "attention_mask": pad(mask, (0, more)),
+    }
+    before = sum(len(d["input_ids"]) for d in documents)
+    return tensors, {
+        "real_tokens": mask.sum(),
+        "slots": tensors["input_ids"].numel(),
+        "cut_tokens": before - mask.sum(),
+    }
