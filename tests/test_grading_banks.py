@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from batchlab.authoring import trial
+from batchlab import exercises
+from batchlab.authoring import laws, trial
 from batchlab.grading import Engine, total
 from tests.tiny_lesson import ROOT, module
 
@@ -32,6 +33,17 @@ def judged_inside(lesson: str, report: Path) -> list[dict]:
     return found
 
 
+def of_exercise(lesson: str, answer: str) -> list[tuple[trial.Outcome, str]]:
+    """The mistakes and styles of an answer's exercise, with their text."""
+    topic = lesson.partition("_")[2]
+    known = laws.answers(topic) if topic in exercises.folders() else ()
+    return [
+        (trial.Outcome(kind, name, thought, words), text)
+        for kind, name, thought, text, words in known
+        if name == answer
+    ]
+
+
 @pytest.mark.parametrize(
     "every",
     [
@@ -52,7 +64,8 @@ def test_the_bank_is_judged_outside_as_inside(lesson, every, tmp_path):
         assert total(engine.grade(teacher.read_bytes())) == 10
         for answer in one.answers:
             asked = tuple(cell.name for cell in one.after(answer) if cell.points)
-            for tried, code in list(one.planned(answer))[::every]:
+            known = [*one.planned(answer), *of_exercise(lesson, answer)]
+            for tried, code in known[::every]:
                 notebook = json.loads(teacher.read_text())
                 for cell in notebook["cells"]:
                     if cell.get("id") == answer:

@@ -104,7 +104,7 @@ def test_the_page_of_the_library_lists_every_door_with_its_own_first_line():
     assert listed == {name: first_line(path) for name, path in (files | packages).items()}
 
 
-TEACHES = {"classroom", "authoring", "grading"}  # told in the pages for instructors and authors
+TEACHES = {"classroom", "exercises", "authoring", "grading"}  # told to instructors and authors
 
 
 def test_the_book_describes_every_public_door_of_the_library():
@@ -193,21 +193,16 @@ def test_the_first_numbers_of_the_readme_are_those_of_the_record():
 
 
 def test_the_check_says_what_the_readme_shows():
-    from batchlab.classroom import check, verdict
-    from batchlab.classroom.probes import lesson_02 as probe
+    from batchlab import exercises
+    from batchlab.classroom import verdict
 
     (code,) = re.findall(r"```python\n(def waste.*?)```", README, re.DOTALL)
     (shown,) = re.findall(r"```text\n(asked .*?)\n```", README, re.DOTALL)
     written: dict = {}
     exec(code, written)
     case = [[2, 1], [30, 30]]
-    asked = f"waste of {case}"
-    wanted = {"asked": asked, "mistakes": probe.mistakes("waste", case)}
-    hint = "count the real tokens and the slots over all batches first"
-    assert hint in (ROOT / "solutions/02_padding/padding.md").read_text()
     with pytest.raises(verdict.CheckFailed) as caught:
-        got = check.call(written["waste"], case, asked=asked)
-        check.equal(got, probe.RIGHT["waste"][0](case), **wanted, try_this=[hint])
+        exercises.found("padding/waste").check(written["waste"], shown=[(case,)])
     assert str(caught.value) == shown
 
 

@@ -28,7 +28,7 @@ from batchlab.exercises import _exercise
 from batchlab.exercises._text import built
 from batchlab.exercises._words import MOST_LETTERS
 
-__all__ = ["broken", "main", "refusal"]
+__all__ = ["answers", "broken", "main", "refusal"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,6 +48,16 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{one}: {counts}, {time.process_time() - began:.1f} s")
             bad += len(found)
     return int(bad > 0)
+
+
+def answers(topic: str) -> Iterator[tuple[str, str, str, str, str]]:
+    """Every known answer: wrong or right, its exercise, its thought, its text, its words."""
+    for name in exercises.ordered(topic):
+        exercise, one = exercises.found(name), name.partition("/")[2]
+        for mistake in exercise.mistakes:
+            yield "wrong", one, mistake.thought, mistake.text, mistake.says
+        for way, make in exercise.styles.items():
+            yield "right", one, way, make(), ""
 
 
 def refusal(name: str, text: str, **how: Any) -> str:

@@ -15,9 +15,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from importlib.metadata import distributions
 from pathlib import Path
+from typing import Any
 
 import batchlab
+from batchlab.authoring import laws
 from batchlab.authoring.trial import Outcome, try_all
+from batchlab.classroom import check
+from batchlab.exercises import folders
 
 __all__ = ["index", "main", "markdown", "page"]
 
@@ -111,13 +115,23 @@ def _found(root: Path, lesson: str, keep: Path | None, reuse: Path | None) -> li
     name = f"{lesson}-{_fingerprint(root, lesson)}.json"
     if reuse and (reuse / name).exists():
         return [Outcome(**one) for one in json.loads((reuse / name).read_text(encoding="utf-8"))]
-    results = try_all(root, lesson)
+    results = try_all(root, lesson) + _judged(lesson.partition("_")[2])
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
         for old in keep.glob(f"{lesson}-*.json"):
             old.unlink()
         (keep / name).write_text(json.dumps([asdict(one) for one in results]), encoding="utf-8")
     return results
+
+
+def _judged(topic: str) -> list[Outcome]:
+    """The outcomes of the mistakes and the styles of a lesson's exercises."""
+    found = []
+    for kind, name, thought, text, words in laws.answers(topic) if topic in folders() else ():
+        said = laws.refusal(f"{topic}/{name}", text, fresh=check.rng(f"check-{name}"))
+        caught: dict[str, Any] = {"caught_by": f"check-{name}", "error": "CheckFailed"}
+        found.append(Outcome(kind, name, thought, words, message=said, **(caught if said else {})))
+    return found
 
 
 def _fingerprint(root: Path, lesson: str) -> str:

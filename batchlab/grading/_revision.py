@@ -21,10 +21,11 @@ from batchlab.grading._lesson import Lesson
 
 __all__ = ["REVISION", "checks", "environment", "reached"]
 
-REVISION = 2  # of the engine: one more where a verdict, points or a message may differ
+REVISION = 3  # of the engine: one more where a verdict, points or a message may differ
 PACKAGES = ("numpy", "torch", "transformers")
 APART = ("grading", "plots", "widgets")  # the engine has its REVISION; a drawing is no value
 HOME = Path(batchlab.__file__).parent
+JUDGED = re.compile(r"check\.judge\(\"(\w+/[\w-]+)\"")
 IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
@@ -87,6 +88,8 @@ def _imports(source: str) -> set[str]:
         if module:
             parts = (one.split() for one in names.strip("()").split(","))
             found |= {module, *(f"{module}.{one[0]}" for one in parts if one)}
+    judged = (f"batchlab.exercises.{one.replace('/', '.')}" for one in JUDGED.findall(source))
+    found |= {one.replace("-", "_") for one in judged}
     return {one for one in found if one.split(".")[0] == "batchlab"}
 
 
@@ -95,6 +98,11 @@ def _imports_of(path: Path) -> set[str]:
     """The same of a file of the library, whose docstrings show imports that it does not make."""
     tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     made = [node for node in tree if isinstance(node, ast.Import | ast.ImportFrom)]
+    here = ("batchlab", *path.relative_to(HOME).with_suffix("").parts)
+    for node in made:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            node.module = ".".join([*here[: len(here) - node.level], *filter(None, [node.module])])
+            node.level = 0
     return _imports("\n".join(ast.unparse(node) for node in made))
 
 

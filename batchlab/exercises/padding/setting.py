@@ -78,7 +78,11 @@ def finder():
     )
     controls = {"rows": ("rows", list(ROWS)), "window": ("window, in micro-batches", list(WINDOWS))}
     return widgets.finder(
-        "Rows, window, waste", controls, scene, goal=goal, where=lambda r, w: (r, w) == best()
+        "Rows, window, waste",
+        controls,
+        scene,
+        goal=goal,
+        where=lambda rows, window: (rows, window) == best(),
     )
 
 
