@@ -24,6 +24,7 @@ class How:
 
     rel: float | None = None  # None: 1e-5 for floats, which float32 keeps
     abs: float = 2e-7
+    whole: bool = True  # a count is an int: 3.0 is refused
     secret: bool = False  # a refusal never shows the right value
     parts: tuple[str, ...] = ()  # names of the members of a returned tuple
     order: bool = True  # False: the order of a list does not count
@@ -91,11 +92,13 @@ def _judged(got: Any, want: Any, asked: str, how: How) -> None:
             got, want, asked=asked, rel=how.rel, abs=how.abs if want.dtype.kind == "f" else 0
         )
     elif type(want) is int:
-        check.equal(got, want, asked=asked, whole=True, constant=how.secret)
+        check.equal(got, want, asked=asked, whole=how.whole, constant=how.secret)
     elif isinstance(want, float):
         check.equal(got, want, asked=asked, rel=how.rel, abs=how.abs, constant=how.secret)
     elif type(want) is str:
         check.choice(got, want, asked=asked)
+    elif want == [] and isinstance(got, list) and got:
+        verdict.refuse(asked, f"{', '.join(map(str, got))[:80]}; right is none")
     else:
         if type(want) in (tuple, list) and isinstance(got, set | frozenset) and how.order:
             verdict.refuse(asked, f"{got}, a set", "a set has no order")
