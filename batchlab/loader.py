@@ -89,7 +89,11 @@ class Loader:
         self._ended = True
 
     def state(self) -> dict[str, Any]:
-        """The position as plain data, for a checkpoint: save it with the model it belongs to."""
+        """The position as plain data, for a checkpoint: save it with the model it belongs to.
+
+        It says where among which batches of which documents. How they are built is the loader's
+        own that goes on: `build`, `workers` and `prefetch` may be others.
+        """
         return {"position": self.position, "fingerprint": self.fingerprint}
 
     def resume(self, state: dict[str, Any]) -> "Loader":

@@ -122,7 +122,7 @@ def run(
     groups = step_groups(len(documents), documents_per_step, steps + 1, seed=seed)
     done = records.read(path).cells() if Path(path).exists() else []
     same = {"documents_per_step": documents_per_step, "seed": seed, "device_type": place}
-    _require_same_run(path, done, identity, same)
+    _require_same_run(path, done, identity, same | {"steps": steps})
     finished = {_visit_key(cell) for cell in done}
     visits = [(number, point) for number in range(rounds) for point in points]
     models: dict[tuple[str, str], Any] = {}
@@ -233,9 +233,13 @@ def _require_same_run(
 ) -> None:
     prints = ("model_fingerprint", "data_fingerprint")
     wanted = {name: getattr(identity, name) for name in prints} | same
+    here = records.environment()["device"] if done else None
     for cell in done:
-        for name, value in wanted.items():
-            known = getattr(cell.identity if name in prints else cell, name)
+        found = vars(cell.identity) | vars(cell)
+        if not cell.finished:
+            found["steps"] = same["steps"]  # one that ran out of memory took none
+        for name, value in (wanted | {"device": here}).items():
+            known = cell.environment.get(name, here) if name == "device" else found[name]
             if known != value:
                 raise ValueError(
                     f"{path}: the records to resume have {name} = {known}, this sweep has {value}: "

@@ -274,6 +274,77 @@ def test_the_state_of_another_controller_is_refused():
             other.load_state_dict(saved)
 
 
+def capped(rate, first, last):
+    return min(rates.square_root(rate, first, last), 1.2)
+
+
+def test_a_state_says_by_what_rule_the_rate_is_coupled():
+    """The mistake: saved with one rule, gone on with another, and nobody says so."""
+    for kind, known in (
+        (adapt.NoiseGuided, {"most": 128}),
+        (adapt.Ramped, {"ramp": rates.doubling(1024, [20_000])}),
+        (adapt.Goodput, {"tokens_per_second": {16: 1.0}, "base": 16}),
+    ):
+        saved = json.loads(json.dumps(kind(**known, couple=rates.square_root).state_dict()))
+        kind(**known, couple=square_root).load_state_dict(saved)  # the same rule by another name
+        for other in (rates.linear, adapt.unchanged, capped):
+            with pytest.raises(ValueError, match="state of another run"):
+                kind(**known, couple=other).load_state_dict(saved)
+
+
+def test_a_rule_that_knows_some_steps_only_is_told_by_what_it_knows():
+    def table(known):
+        return lambda rate, first, last: rate * known[first, last]
+
+    def made(known):
+        return adapt.NoiseGuided(most=128, couple=table(known))
+
+    saved = made({(16, 32): 2.0}).state_dict()
+    made({(16, 32): 2.0}).load_state_dict(saved)
+    with pytest.raises(ValueError, match="state of another run"):
+        made({(16, 32): 1.5}).load_state_dict(saved)
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        (adapt.NoiseGuided, {"most": 128, "readings": 5}),
+        (adapt.Shares, {"gain": 0.5}),
+        (adapt.BackOff, {"full": 0.5}),
+        (adapt.Goodput, {"tokens_per_second": {16: 1.5}, "base": 16}),
+    ],
+)
+def test_a_number_of_numpy_is_the_same_setting(kind, known):
+    """The mistake: 128 and "128", a state that nobody can load again."""
+
+    def numpys(value):
+        if isinstance(value, dict):
+            return {np.int64(size): np.float64(rate) for size, rate in value.items()}
+        return np.int64(value) if isinstance(value, int) else np.float64(value)
+
+    saved = kind(**{name: numpys(value) for name, value in known.items()}).state_dict()
+    kind(**known).load_state_dict(json.loads(json.dumps(saved)))
+
+
+def test_the_norm_test_takes_theta_and_no_share():
+    """The mistake: `share=0.1` was taken and thrown away."""
+    assert adapt.NormTest(most=8, theta=2.0).share == 0.25
+    with pytest.raises(TypeError, match="unexpected keyword argument 'share'"):
+        adapt.NormTest(most=8, theta=2.0, share=0.1)
+
+
+def test_rows_by_speed_are_forgotten_when_another_controller_changes_the_step():
+    """The mistake: 12 + 4 rows of a step that has 32 now."""
+    controller = adapt.Shares(patience=1)
+    first = controller.decide(signals(seconds_per_row=(1.0, 3.0)))
+    assert first.rows_of_ranks == (12, 4)
+    assert controller.decide(signals(1)).rows_of_ranks == (12, 4), "what was found stays"
+    grown = dataclasses.replace(PLAN, accumulation=4)
+    assert controller.decide(signals(2, grown)).rows_of_ranks is None
+    again = controller.decide(signals(3, grown, seconds_per_row=(1.0, 3.0)))
+    assert again.rows_of_ranks == (24, 8) and sum(again.rows_of_ranks) == 32
+
+
 def test_what_does_not_divide_is_refused_and_wrong_options_too():
     odd = adapt.Goodput(tokens_per_second={16: 1.0, 20: 9.0}, base=16, patience=1)
     with pytest.raises(ValueError, match="20 sequences per step do not divide over 4 rows x 2"):
@@ -284,6 +355,10 @@ def test_what_does_not_divide_is_refused_and_wrong_options_too():
         lambda: adapt.BackOff(patience=0),
         lambda: adapt.BackOff(full=1.5),
         lambda: adapt.NormTest(most=8, theta=0.0),
+        lambda: adapt.Shares(gain=-1.0),
+        lambda: adapt.Goodput(tokens_per_second={16: 1.0}, base=0),
+        lambda: adapt.Goodput(tokens_per_second={16: 1.0}, base=8, margin=math.nan),
+        lambda: adapt.Goodput(tokens_per_second={16: 0.0}, base=8),
         lambda: adapt.shares(3, (1.0, math.nan)),
     ):
         with pytest.raises(ValueError, match="must be"):

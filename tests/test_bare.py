@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_rooms import ROOMS, loaded_with
+from tests.house import House
 
 pytestmark = pytest.mark.slow
 
@@ -16,7 +16,8 @@ ROOT = Path(__file__).parent.parent
 THERE = ("torch", "transformers", "numpy", "pytest", "hypothesis")
 ABSENT = ("datasets", "IPython", "jupytext", "nbformat", "nbgrader", "ipywidgets", "matplotlib",
           "peft", "trl", "accelerate")  # fmt: skip
-IMPORTED = [name for name in ROOMS if name != "__main__" and loaded_with(name, set()) <= set(THERE)]
+HOUSE = House(ROOT / "batchlab")
+IMPORTED = [name for name in HOUSE.trees if name != "__main__" and HOUSE.arrives(name) <= {*THERE}]
 
 
 def link(folder, names):

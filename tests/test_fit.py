@@ -147,6 +147,29 @@ def test_a_search_goes_on_where_it_stopped(small, monkeypatch, tmp_path):
         fit.largest_rows(small, DOCUMENTS, budget_bytes=wall, journal=path)
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda parameters: torch.optim.SGD(parameters, lr=1.0),
+        lambda parameters: torch.optim.AdamW(parameters, amsgrad=True),
+    ],
+)
+def test_the_tries_of_another_optimizer_are_refused(small, monkeypatch, tmp_path, other):
+    """The mistake: what AdamW needs was taken for what SGD needs, and the other way round."""
+    monkeypatch.setattr(rehearsal, "measure_peak", lambda *_, **__: 1000)
+    search = {"most_rows": 2, "budget_bytes": 2**40, "journal": tmp_path / "fit.jsonl"}
+    first = fit.largest_rows(small, DOCUMENTS, **search)
+    slower = fit.largest_rows(
+        small,
+        DOCUMENTS,
+        make_optimizer=lambda p: torch.optim.AdamW(p, lr=9.0, foreach=False),
+        **search,
+    )
+    assert slower == first, "its rate changes no memory"
+    with pytest.raises(ValueError, match="its tries had optimizer = AdamW"):
+        fit.largest_rows(small, DOCUMENTS, make_optimizer=other, **search)
+
+
 def test_a_try_that_killed_the_process_twice_is_too_large(tmp_path):
     path = tmp_path / "fit.jsonl"
     for expected in (False, True):

@@ -152,12 +152,6 @@ def tags(cell: dict) -> list[str]:
     return cell["metadata"].get("tags", [])
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
-def test_a_lesson_is_of_the_second_edition(source):
-    """Its rules are enforced from the day it has a keep cell; every lesson must have one."""
-    assert any("keep" in tags(cell) for cell in notebook(source))
-
-
 @pytest.mark.parametrize(
     ("seeds", "seconds", "every"),
     [

@@ -49,6 +49,17 @@ def test_a_position_resumes_at_the_very_next_micro_batch():
     assert len(Loader(DOCUMENTS, ORDER).resume(state)) == 7
 
 
+def test_a_position_is_gone_on_with_by_another_builder_but_by_no_other_rank():
+    state = Loader(DOCUMENTS, ORDER, workers=2, prefetch=1).state() | {"position": 9}
+    build = functools.partial(batches.padded, round_to=20)
+    (last,) = Loader(DOCUMENTS, ORDER, build=build).resume(state)
+    assert last["input_ids"].shape == (4, 20)
+    mine = Loader(DOCUMENTS, ORDER, rank=0, ranks=2).state()
+    for how in ({"rank": 1, "ranks": 2}, {}):
+        with pytest.raises(ValueError, match="belongs to other data or batches"):
+            Loader(DOCUMENTS, ORDER, **how).resume(mine)
+
+
 def test_a_killed_loader_loses_and_repeats_nothing(tmp_path):
     log, place = tmp_path / "log", tmp_path / "place.json"
     code = (

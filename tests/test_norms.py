@@ -210,6 +210,18 @@ def test_a_run_that_was_saved_goes_on_with_the_same_readings():
     assert at_once.estimate() == second.estimate()
 
 
+def test_a_loaded_state_takes_the_place_of_what_was_read_and_keeps_this_window():
+    """The mistake: steps that waited to be read came behind those of the state."""
+    _, saved = train(Small(), 6)
+    net = Small()
+    optimizer = torch.optim.AdamW(net.parameters(), lr=1e-2)
+    tracker = Tracker(net, optimizer, window=4)
+    loop.train_step(net, optimizer, micro_batches(documents(64), range(8), 2))
+    tracker.load_state_dict(saved["tracker"])
+    assert readings(tracker) == saved["tracker"]["readings"][-4:]
+    assert tracker.steps == 6
+
+
 def test_the_window_keeps_the_last_readings():
     tracker, _ = train(Small(), 7, window=3)
     everything, _ = train(Small(), 7)

@@ -160,6 +160,7 @@ FAULTS = [
     (":tags: [build, hide-input]", ":tags: [hide-input]", "one answer has the tag `build`"),
     ('mine.keep("02_tiny", slots)', 'mine.keep("03_tiny", slots)', 'calls mine.keep("02_tiny"'),
     (':tags: [quiz, hide-input]\n\nquiz.show([{"question": "3', ":tags: [keep]\n\n(3", "`keep`"),
+    (":tags: [keep]", ":tags: [kept]", "one cell has the tag `keep`"),
     ("unit=", "unit=\n" * 12 + "unit=", "no plain Python"),
     ("predict.number(", "x = 1\n" * 12 + "predict.number(", "at most 12"),
     (
@@ -207,27 +208,13 @@ def test_the_refusal_of_an_answer_that_takes_nothing_must_not_show_it(tmp_path, 
     assert any("slots is a bare constant" in fault for fault in faults) == shown, faults
 
 
-def old_edition() -> str:
-    """The tiny lesson as one of the first edition: no keep cell, no Build, a check that prints."""
-    keep = '```{code-cell} ipython3\n:tags: [keep]\n\nmine.keep("02_tiny", slots)\n```\n\n'
-    old = SOURCE.replace(keep, "").replace("[build, hide-input]", "[hide-input]")
-    assert "keep" not in old and "build" not in old
-    return old.replace("check.passed(", "print(")
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_lesson_of_the_first_edition_is_built_as_before_until_it_is_converted(tmp_path):
-    root = course(tmp_path, source=old_edition())
-    book, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "none.bib")
-    assert [fault for fault in faults if "krell" not in fault] == []
-    hidden = [cell.id for cell in book.cells if cell.metadata.get("jupyter")]
-    assert hidden == ["cell-03", "cell-08"], "quizzes alone"
+NO_BUILD = SOURCE.replace("[build, hide-input]", "[hide-input]")
 
 
 @pytest.mark.filterwarnings("default")
 def test_an_answer_that_is_no_build_has_at_most_fifteen_lines(tmp_path):
     long = "    len(lengths)\n" * 15 + "    return len(lengths)"
-    root = course(tmp_path, source=old_edition().replace("    return len(lengths)", long))
+    root = course(tmp_path, source=NO_BUILD.replace("    return len(lengths)", long))
     _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "none.bib")
     assert any("16 lines to write; at most 15" in fault for fault in faults)
 
@@ -235,7 +222,7 @@ def test_an_answer_that_is_no_build_has_at_most_fifteen_lines(tmp_path):
 @pytest.mark.filterwarnings("default")
 def test_the_lines_of_all_blanks_of_an_answer_are_counted_together(tmp_path):
     blank = "    ### BEGIN SOLUTION\n" + "    len(lengths)\n" * 8 + "    ### END SOLUTION\n"
-    two = old_edition().replace("    ### BEGIN SOLUTION\n", blank * 2 + "    ### BEGIN SOLUTION\n")
+    two = NO_BUILD.replace("    ### BEGIN SOLUTION\n", blank * 2 + "    ### BEGIN SOLUTION\n")
     root = course(tmp_path, source=two)
     _, faults = sources.notebook(root / "solutions/02_tiny/tiny.md", root / "none.bib")
     assert any("17 lines to write; at most 15" in fault for fault in faults), faults

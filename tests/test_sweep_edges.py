@@ -107,6 +107,7 @@ def test_every_round_visits_all_points_in_an_order_of_its_own(taken, tmp_path):
         ({"seed": 1}, "have seed = 0, this sweep has 1: choose another file"),
         ({"documents_per_step": 4}, "have documents_per_step = 8, this sweep has 4"),
         ({"device": "meta"}, "have device_type = cpu, this sweep has meta"),
+        ({"steps": 3}, "have steps = 2, this sweep has 3"),  # groups of 3 steps are other documents
         ({"identity": replace(IDENTITY, model_fingerprint="n")}, "model_fingerprint = m, this"),
     ],
 )
@@ -119,6 +120,17 @@ def test_a_sweep_with_other_settings_does_not_go_on_with_the_file(taken, tmp_pat
     with pytest.raises(ValueError, match=message):
         sweep.run(DOCUMENTS, make_model, [PADDED], **given | other)
     assert len(records.read(tmp_path / "s.jsonl")) == 1
+
+
+def test_a_sweep_does_not_go_on_on_another_gpu(taken, tmp_path, monkeypatch):
+    """The mistake: rounds of two machines in one cell, as if one had measured them."""
+    path, now = tmp_path / "s.jsonl", {"device": "NVIDIA H100"}
+    monkeypatch.setattr(sweep.records, "environment", lambda **_: now)
+    first = run(path, [PADDED], rounds=1, device="cpu")
+    assert run(path, [PADDED], rounds=1, device="cpu") == first
+    now = {"device": "NVIDIA H200"}
+    with pytest.raises(ValueError, match="have device = NVIDIA H100, this sweep has NVIDIA H200"):
+        run(path, [PADDED], rounds=2, device="cpu")
 
 
 def test_a_visit_without_memory_keeps_the_first_line_of_the_error(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """`batchlab train`: what a step sees is fixed by the seed, and a kill changes nothing."""
 
+import json
 import os
 import signal
 import subprocess
@@ -108,6 +109,23 @@ def test_a_killed_run_lies_on_the_undisturbed_one_and_goes_on_with_other_process
         assert ours[:4] == pytest.approx(theirs[:4], rel=1e-4)
     with pytest.raises(ValueError, match="holds a run of other documents, model, rows or rate"):
         training.launch(calm, training.Settings(rows=2, length=64), steps=12, processes=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stream", [False, True])
+def test_other_documents_under_the_same_name_are_refused(tmp_path, stream):
+    """The mistake: the file was written anew, and the run went on as if it were the same."""
+    file = tmp_path / "some.jsonl"
+    settings = training.Settings(str(file), rows=1, length=64, stream=stream)
+
+    def run(words, steps):
+        lines = [json.dumps({"text": f"{number} {words} of a document"}) for number in range(900)]
+        file.write_text("\n".join(lines))
+        return training.launch(tmp_path / "run", settings, steps=steps, processes=1, restarts=0)
+
+    assert len(run("words", 2)) == 2 and len(run("words", 3)) == 3
+    with pytest.raises(RuntimeError, match="other documents under the same name"):
+        run("other words", 4)
 
 
 @pytest.mark.slow

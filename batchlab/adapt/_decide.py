@@ -10,6 +10,7 @@ Words
     patience   readings in a row that must say the same before anything moves
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -117,7 +118,10 @@ class Controller:
         return replace(wish, moved=True)
 
     def state_dict(self) -> dict[str, Any]:
-        """Plain data: everything that the next decision depends on, and whose it is."""
+        """Plain data: everything that the next decision depends on, and whose it is.
+
+        Settings are told by their values, a rule like `couple` by what it makes of some rates.
+        """
         kept = {name: getattr(self, name) for name in (*COUNTED, *self.remembers)}
         best = kept["best_loss"]
         kept["best_loss"] = best if math.isfinite(best) else None
@@ -137,8 +141,8 @@ class Controller:
         self.log = list(state["log"])
 
     def _identity(self) -> str:
-        told = {k: v for k, v in vars(self).items()
-                if k not in (*COUNTED, *self.remembers, "log") and not callable(v)}  # fmt: skip
+        told = {k: _answers(v) if callable(v) else v for k, v in vars(self).items()
+                if k not in (*COUNTED, *self.remembers, "log")}  # fmt: skip
         return f"{type(self).__name__} {json.dumps(told, default=str, sort_keys=True)}"
 
     def _diverged(self, signals: Signals) -> bool:
@@ -152,6 +156,19 @@ class Controller:
 
 
 COUNTED = ("asked", "times", "best_loss", "data")
+STEPS = tuple((2**n, 2 ** (n + by)) for n in range(20) for by in (-1, 1, 2) if n + by >= 0)
+
+
+def _answers(rule: Callable[..., Any]) -> str:
+    """What a rule makes of some rates and steps: equal for equal rules, whatever their names."""
+    said = []
+    for rate, first, last in ((rate, *pair) for rate in (1e-3, 1.0) for pair in STEPS):
+        try:
+            said.append(f"{rule(rate, first, last):.9g}")
+        except Exception as error:  # a rule may know some steps only
+            said.append(type(error).__name__)
+    digest = hashlib.sha256(" ".join(said).encode()).hexdigest()[:8]
+    return f"0.001 -> {said[STEPS.index((16, 32))]} from 16 to 32 ({digest})"
 
 
 def in_turn(controllers: Sequence[Controller], signals: Signals) -> Decision:

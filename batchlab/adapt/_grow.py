@@ -60,8 +60,8 @@ class NoiseGuided(Controller):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self.most, "most"), whole(self.readings, "readings", 2)
-        real(self.share, "share", above=0)
+        self.most, self.readings = whole(self.most, "most"), whole(self.readings, "readings", 2)
+        self.share = real(self.share, "share", above=0)
 
     def wish(self, signals: Signals) -> Decision | None:
         found, twice = signals.noise, 2 * signals.plan.sequences_per_step
@@ -85,14 +85,17 @@ class NormTest(NoiseGuided):
     """Double the step while its own variance fails the norm test with certainty.
 
     The test is variance of the step <= (theta x gradient)^2, that is sequences >= noise scale /
-    theta^2; AdAdaGrad (Lau et al. 2024) in its exact-variance form.
+    theta^2; AdAdaGrad (Lau et al. 2024) in its exact-variance form. So `theta` says what `share`
+    is, and no other can be given.
     """
 
+    share: float = field(init=False)
     theta: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
+        self.theta = real(self.theta, "theta", above=0)
+        self.share = 1 / self.theta**2
         super().__post_init__()
-        self.share = 1 / real(self.theta, "theta", above=0) ** 2
 
     def wish(self, signals: Signals) -> Decision | None:
         found, now = signals.noise, signals.plan.sequences_per_step
@@ -135,6 +138,15 @@ class Goodput(Controller):
     base: int = field(kw_only=True)
     margin: float = field(default=0.05, kw_only=True)
     couple: Couple = field(default=unchanged, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.tokens_per_second = {
+            whole(size, "sequences per step"): real(rate, "tokens_per_second", above=0)
+            for size, rate in self.tokens_per_second.items()
+        }
+        self.base = whole(self.base, "base")
+        self.margin = real(self.margin, "margin", least=0)
 
     def wish(self, signals: Signals) -> Decision | None:
         found, now = signals.noise, signals.plan.sequences_per_step

@@ -29,7 +29,7 @@ class BackOff(Controller):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        real(self.full, "full", above=0, most=1)
+        self.full = real(self.full, "full", above=0, most=1)
 
     def wish(self, signals: Signals) -> Decision | None:
         plan = signals.plan
@@ -91,6 +91,10 @@ class Shares(Controller):
 
     remembers: ClassVar[tuple[str, ...]] = ("now",)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.gain = real(self.gain, "gain", least=0)
+
     def wish(self, signals: Signals) -> Decision | None:
         plan, timed = signals.plan, signals.seconds_per_row
         if timed is None:
@@ -101,8 +105,6 @@ class Shares(Controller):
             )
         rows = plan.sequences_per_step
         now = self.now or (rows // plan.data_parallel,) * plan.data_parallel
-        if sum(now) != rows:  # another controller changed the step
-            now = (rows // plan.data_parallel,) * plan.data_parallel
         best = shares(rows, timed)
         before, after = (
             max(n * s for n, s in zip(rows_of, timed, strict=True)) for rows_of in (now, best)
@@ -113,7 +115,15 @@ class Shares(Controller):
         return Decision(plan, signals.rate, told, True, best)
 
     def decide(self, signals: Signals) -> Decision:
-        """Return the decision; its `rows_of_ranks` stay what they were until they move."""
+        """Return the decision; its `rows_of_ranks` stay what they were until they move.
+
+        Where another controller changed the step they are forgotten: equal shares, until ranks
+        are timed again.
+        """
+        plan = signals.plan
+        kept = self.now or ()
+        if (len(kept), sum(kept)) != (plan.data_parallel, plan.sequences_per_step):
+            self.now = None
         found = super().decide(signals)
         if found.moved:
             self.now = found.rows_of_ranks

@@ -9,7 +9,7 @@ import ast
 import re
 from typing import Any
 
-__all__ = ["CALL", "answer_of", "problems", "second_edition"]
+__all__ = ["CALL", "answer_of", "problems"]
 
 CALL = 'from batchlab import classroom\nclassroom.start("{lesson}")'
 CODE_LINES, ANSWER_LINES, BUILD_LINES, POINTS = 12, 15, 40, 10
@@ -30,20 +30,11 @@ def problems(cells: list[Any], lesson: str) -> list[str]:
         where = grading.get("grade_id") or f"cell {number}"
         found += [f"{where}: {fault}" for fault in _cell_problems(cell, grading)]
     found += _grading_problems([_grading(cell) for cell in cells])
-    return found + (_edition_problems(cells, lesson) if second_edition(cells) else [])
+    return found + _piece_problems([cell for _, cell in code], lesson)
 
 
-def second_edition(cells: list[Any]) -> bool:
-    """Whether a lesson has a `keep` cell; one without is of the first edition.
-
-    This difference goes when the last lesson has one.
-    """
-    return any("keep" in _tags(cell) for cell in cells)
-
-
-def _edition_problems(cells: list[Any], lesson: str) -> list[str]:
-    """What the second edition asks for: a Build, a keep cell, checks that call and pass by name."""
-    code = [cell for cell in cells if cell.cell_type == "code"]
+def _piece_problems(code: list[Any], lesson: str) -> list[str]:
+    """What is wrong with the Build, the keep cell, and checks, which call and pass by name."""
     answers = [cell for cell in code if _grading(cell).get("solution")]
     names = {name: takes for cell in answers for name, takes in _defined(cell.source)}
     found = _build_problems(code, [_grading(cell)["grade_id"] for cell in answers])
@@ -66,8 +57,10 @@ def _build_problems(code: list[Any], answers: list[str]) -> list[str]:
 
 
 def _keep_problems(code: list[Any], lesson: str) -> list[str]:
-    (first, *more) = [number for number, cell in enumerate(code) if "keep" in _tags(cell)]
-    if more or any(_grading(cell) or "quiz" not in _tags(cell) for cell in code[first + 1 :]):
+    kept = [number for number, cell in enumerate(code) if "keep" in _tags(cell)]
+    first = kept[0] if len(kept) == 1 else None
+    after = code if first is None else code[first + 1 :]
+    if first is None or any(_grading(cell) or "quiz" not in _tags(cell) for cell in after):
         return ["one cell has the tag `keep`, and only quizzes come after it"]
     called = f'mine.keep("{lesson}", '
     return [] if called in code[first].source else [f"the keep cell calls {called}...)"]

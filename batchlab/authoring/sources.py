@@ -189,7 +189,6 @@ def notebook(source: Path, references: Path) -> tuple[Any, list[str]]:
     if not re.fullmatch(rf"\d\d_{re.escape(source.stem)}", source.parent.name):
         faults.append("the folder is named NN_topic, the source topic.md")
     known = prose.citations(references)
-    hides = conventions.second_edition(book.cells)
     for number, cell in enumerate(book.cells):
         cell.id = cell.metadata.get("nbgrader", {}).get("grade_id") or f"cell-{number:02d}"
         tags, own = cell.metadata.get("tags", []), cell.metadata.get("nbgrader", {})
@@ -198,7 +197,7 @@ def notebook(source: Path, references: Path) -> tuple[Any, list[str]]:
             faults += [f"cell {number}: {fault}" for fault in left]
         elif "setup" in tags:
             cell.source = setup(source.parent.name)
-        elif "quiz" in tags or (hides and own.get("grade") and not own.get("solution")):
+        elif "quiz" in tags or (own.get("grade") and not own.get("solution")):
             cell.metadata["jupyter"] = {"source_hidden": True}  # it holds the answers
     book.metadata.clear()
     book.metadata.update(KERNEL)

@@ -90,6 +90,7 @@ class Streamed:
         self.settings = settings
         heads = [self._head(number) for number in range(PIECES)]
         self.corpus = heads[0]
+        self.fingerprint = "-".join(head.fingerprint[:4] for head in heads)
         self._held = [
             one for head in heads for one in head if len(one["input_ids"]) <= settings.length
         ]

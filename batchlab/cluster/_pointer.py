@@ -22,12 +22,14 @@ class Latest:
     steps  that were finished when it was written
     run    what makes two runs the same, in one line
     lanes  how far each part of a stream was read; empty where all documents are held
+    data   fingerprint of the documents; of a stream, of those that are held out
     """
 
     name: str
     steps: int
     run: str
     lanes: list[list[int]]
+    data: str = ""
 
 
 def latest(folder: Path) -> Latest | None:
@@ -36,7 +38,8 @@ def latest(folder: Path) -> Latest | None:
         found = json.loads((folder / LATEST).read_text())
     except FileNotFoundError:
         return None
-    return Latest(found["name"], found["steps"], found["run"], found.get("lanes", []))
+    more = (found.get("lanes", []), found.get("data", ""))
+    return Latest(found["name"], found["steps"], found["run"], *more)
 
 
 def point(folder: Path, to: Latest) -> None:

@@ -68,6 +68,7 @@ class _Rows:
         self.settings = settings
         loaded = data.load(settings.documents) if settings.documents else data.embedded()
         self.corpus = loaded.at_most(settings.length)
+        self.fingerprint = self.corpus.fingerprint
         packed = packing.pack(self.corpus.lengths, settings.length)
         rows = [[int(number) for number in row] for row in packed.rows]
         held_out = max(1, round(HELD_OUT * len(rows)))
@@ -124,7 +125,7 @@ def _train(folder: Path, settings: Settings, steps: int, device: str) -> None:
     saved, run = folder / "checkpoints", settings.named()
     model, optimizer = _made(settings, rows.corpus, device)
     around = world(model)
-    found = checkpoints.resume(saved, model, optimizer)
+    found = checkpoints.resume(saved, model, optimizer, rows.fingerprint)
     begun = found.steps if found else 0
     rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
     tokens = _cut_back(folder, begun) if rank == 0 else 0
@@ -145,7 +146,8 @@ def _train(folder: Path, settings: Settings, steps: int, device: str) -> None:
             if (step + 1) % max(1, steps // SAVES) == 0 or step + 1 == steps:
                 paused = time.perf_counter()
                 line["held_out"] = loop.evaluate(model, kept, world=around)
-                checkpoints.save(saved, model, optimizer, step + 1, run, rows.positions())
+                at = rows.positions()
+                checkpoints.save(saved, model, optimizer, step + 1, run, at, rows.fingerprint)
                 if watch:
                     watch.leave_out(time.perf_counter() - paused)
             if rank == 0:

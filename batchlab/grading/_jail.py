@@ -77,7 +77,7 @@ def locked_in(order: Order, status: int, work: Callable[[], None]) -> None:
                 os.waitpid(child, 0)
                 os._exit(0)
             _kernel.die_with_parent()
-            _kernel.mount("proc", "/proc", "proc", 2 | 4 | 8)
+            _kernel.mount("proc", "/proc", "proc", _kernel.PLAIN_DATA)
         else:
             _kernel.reap_orphans()
         _keep(order, status, work)
@@ -146,7 +146,7 @@ def _namespaces(order: Order) -> None:
         _kernel.unshare(_kernel.NAMESPACES | _kernel.USER)
     _kernel.make_private()
     root = order.root
-    _kernel.mount("tmpfs", root, "tmpfs", 2 | 4, "size=1m,nr_inodes=2k,mode=755")
+    _kernel.mount("tmpfs", root, "tmpfs", _kernel.PLAIN, "size=1m,nr_inodes=2k,mode=755")
     for path in folders:
         _shown(Path(path), Path(root + path))
     for name in ("proc", PLACE[1:], "dev/shm", ".old", "etc"):
@@ -157,7 +157,7 @@ def _namespaces(order: Order) -> None:
     _kernel.read_only(root)
     for name in (PLACE[1:], "dev/shm"):
         most = f"size={FILE_BYTES},nr_inodes=4k,mode=1777"
-        _kernel.mount("tmpfs", f"{root}/{name}", "tmpfs", 2 | 4, most)
+        _kernel.mount("tmpfs", f"{root}/{name}", "tmpfs", _kernel.PLAIN, most)
     os.chdir(root)
     _kernel.pivot_root(".", ".old")
     os.chdir("/")

@@ -6,22 +6,20 @@ Messages are a line of JSON; of a notebook, the line tells how many raw bytes fo
 comes by this pipe: it stands in no argument and in no environment. The worker ends with its pipe.
 """
 
-import ctypes
+import contextlib
 import importlib
 import json
 import os
-import signal
 import sys
 import traceback
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from batchlab.grading import _kernel
 from batchlab.grading._revision import environment
 
 __all__ = ["main"]
-
-PARENT_DEATH = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 
 
 def main() -> int:
@@ -81,7 +79,8 @@ def _say(tells: IO[bytes], **message: Any) -> None:
 def _end_with_the_parent() -> None:
     """Ask Linux to end this process when its parent is killed; elsewhere the pipe's end does."""
     if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+        with contextlib.suppress(OSError):
+            _kernel.die_with_parent()
 
 
 if __name__ == "__main__":

@@ -191,11 +191,20 @@ def _setting(model: Any, how: How, tokens: Sequence[int]) -> dict[str, Any]:
         "accumulate_in": how.accumulate_in,
         "loss_chunk": how.loss_chunk,
         "offload": how.offload,
+        "optimizer": _kind(how.optimizer(model, together=parameters[0].is_cuda)),
+        "attention": getattr(getattr(base, "config", None), "_attn_implementation", None),
         "device": parameters[0].device.type,
         "documents": len(tokens),
         "parameters": sum(one.numel() for one in parameters),
         "trained": sum(one.numel() for one in parameters if one.requires_grad),
     }
+
+
+def _kind(optimizer: torch.optim.Optimizer) -> str:
+    """What its states depend on: its class and its options, but for the size of a step."""
+    rates = ("lr", "weight_decay")
+    told = [f"{k}={v}" for k, v in sorted(optimizer.defaults.items()) if k not in rates]
+    return f"{type(optimizer).__name__} {' '.join(told)}".strip()
 
 
 def _nothing_fits(one: Try, length: int, budget: int) -> str:

@@ -132,7 +132,11 @@ class Tracker:
                 "readings": [list(one) for one in self._readings]}  # fmt: skip
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where a run was saved; the state of another model or of other groups is refused."""
+        """Go on where a run was saved; the state of another model or of other groups is refused.
+
+        Readings and counters are the state's; `every`, `window` and the other options are this
+        tracker's, since each reading says how many sequences it is of.
+        """
         if state["identity"] != self._identity:
             raise ValueError(
                 f"this is the state of another run: {state['identity']} (parameters, values, "
@@ -140,6 +144,7 @@ class Tracker:
             )
         self.steps, self.left_out = state["steps"], Counter(state["left_out"])
         self._readings = deque(map(list, state["readings"]), maxlen=self.window)
+        self._unread = []
         self._begin()
 
     def close(self) -> None:
