@@ -81,7 +81,10 @@ ROOMS = {
     "records._environment": "records._cell ||",
     "records._schema": "counts records._cell ||",
     "records._file": "reading records._cell records._schema ||",
-    "records": "records._cell records._environment records._file records._schema ||",
+    "records._public_rows": "||",
+    "records._public": "records._public_rows ||",
+    "records": "records._cell records._environment records._file records._public "
+    "records._public_rows records._schema ||",
     "data._corpus": "counts | numpy | datasets tokenizers",
     "data._columns": "data._corpus reading | numpy |",
     "data._tokens": "data._columns data._corpus | numpy | transformers",
