@@ -87,6 +87,7 @@ ROOMS = {
     "records._public": "records._public_rows ||",
     "records": "records._cell records._environment records._file records._public "
     "records._public_rows records._schema ||",
+    "roofline.utilisation": "records roofline._formula units | numpy |",
     "data._corpus": "counts | numpy | datasets tokenizers",
     "data._columns": "data._corpus reading | numpy |",
     "data._tokens": "data._columns data._corpus | numpy | transformers",
@@ -209,7 +210,8 @@ ROOMS = {
     "~sweep ||",
     "cli._checked": "cli.options records ||",
     "cli._shapes": "memory || transformers",
-    "cli._bill": "cli._shapes cli.options cluster plan report roofline units ||",
+    "cli._bill": "cli._shapes cli.options cluster plan report roofline "
+    "roofline.utilisation units ||",
     "cli.doctor": "cli._answer cli._measuring cli.options doctor doctor.prices ~plots records "
     "report ~sweep ||",
     "cli.fit": "cli._answer cli._progress cli._source cli._training cli.options ~data ~memory.fit "
