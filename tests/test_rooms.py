@@ -84,9 +84,10 @@ ROOMS = {
     "records._schema": "counts records._cell ||",
     "records._file": "reading records._cell records._schema ||",
     "records._public_rows": "||",
-    "records._public": "records._public_rows ||",
+    "records._public_credit": "||",
+    "records._public": "records._public_credit records._public_rows ||",
     "records": "records._cell records._environment records._file records._public "
-    "records._public_rows records._schema ||",
+    "records._public_credit records._public_rows records._schema ||",
     "roofline.utilisation": "records roofline._formula units | numpy |",
     "data._corpus": "counts | numpy | datasets tokenizers",
     "data._columns": "data._corpus reading | numpy |",
@@ -189,12 +190,14 @@ ROOMS = {
     "plots._waste": "padding plots._canvas units | matplotlib numpy |",
     "plots._dots": "plots._canvas | matplotlib |",
     "plots._scale": "plots._canvas units ||",
+    "plots._public": "plots._canvas plots._learning records roofline.utilisation | numpy |",
     "plots": "plots._canvas plots._dots plots._learning plots._memory plots._predicted "
-    "plots._scale plots._series plots._slots plots._speed plots._waste ||",
+    "plots._public plots._scale plots._series plots._slots plots._speed plots._waste ||",
     "report._tables": "padding units ||",
     "report._stages": "records report._tables units ||",
     "report._diagnosis": "report._tables units ||",
-    "report": "report._diagnosis report._stages report._tables ||",
+    "report._public": "records report._tables ||",
+    "report": "report._diagnosis report._public report._stages report._tables ||",
     "report.figures": "data doctor doctor.throughput ~memory.trace ~model ~plots ||",
     "widgets._scripted": "|| anywidget traitlets",
     "widgets._sliders": "widgets._scripted ||",
@@ -303,6 +306,7 @@ ROOMS = {
     "classroom.probes.lesson_07": "classroom.plain classroom.probes.attempt "
     "classroom.probes.chunks_07 classroom.probes.guard_07 classroom.probes.lesson_07_versions "
     "memory plan units widgets ||",
+    "classroom.real_runs": "records report units ||",
     "classroom.probes.device_09": "||",
     "classroom.probes.lesson_09_versions": "| numpy |",
     "classroom.probes.lesson_09": "classroom.plain classroom.probes.attempt "

@@ -9,16 +9,18 @@ name ask for it. What is derived is unverified, and a run of your own is no riva
 import csv
 import gzip
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from batchlab.records._public_credit import Credit
 from batchlab.records._public_rows import Benchmark, Curve, PublicRun, Reference, Submission
 
 __all__ = ["PublicRuns", "public_runs"]
 
+Shown: TypeAlias = PublicRun | Submission | Reference | Curve
 Row = TypeVar("Row", PublicRun, Submission, Reference, Benchmark)
 READ: dict[str, Callable[[str], Any]] = {
     "str": str,
@@ -75,6 +77,11 @@ class PublicRuns:
             ),
             benchmarks={k: v for k, v in self.benchmarks.items() if benchmark in (None, k)},
         )
+
+    def credit(self, rows: Iterable[Shown] | None = None) -> Credit:
+        """Whose the rows are that are shown, each once, and the notice; None: all of them."""
+        shown: list[Shown] = [*self.submissions, *self.references] if rows is None else [*rows]
+        return Credit(self.notice, tuple({one.label: one.source.url for one in shown}.items()))
 
     def seeds(self, of: str = "references") -> dict[int, list[tuple[float, float]]]:
         """{batch: (least, most) samples to the target of each seed}, for `noise.fit_critical`.

@@ -158,7 +158,7 @@ class Reference:
     @property
     def label(self) -> str:
         return (
-            f"reference point {self.point}, v{self.rounds.replace(' ', ', v')}, seed {self.seed}, "
+            f"reference point {self.point}, v{self.rounds.replace(' ', ', v')}, "
             f"{self.platform or 'platform not named'}"
         )
 

@@ -16,7 +16,8 @@ configuration left out of the fit, half of the 73 are missed by 6 % at most and 
 with all runs of its model left out, nine in ten by 28 %, where one mean number for all misses by
 48 %. A range is those 28 %: nine in ten configurations of a model that the fit has not seen.
 
-All of them compute in FP8 or FP4, tuned by their vendors: a first run of your own is below. Shares
+All of them compute in FP8 or FP4 and publish their layout, tuned by their vendors: a first run of
+your own is below. Shares
 are of the bf16 peak whatever the number type, and may pass 1. Derived, verified by nobody; see
 `records.public_runs().notice`.
 """
