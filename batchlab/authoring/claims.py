@@ -31,23 +31,27 @@ HEAD = """# Claims and verdicts
 
 Most people learn about batch size from articles like these five. Every claim of theirs that can be
 tested is here, in our words, with what became of it and the place in the course where you can see.
+So are sayings that nobody in particular says, judged by real GPU runs.
 
 | verdict | means |
 |---|---|
 """
 
 
-def page(text: str, lessons: Mapping[Lesson, str]) -> str:
+def page(text: str, lessons: Mapping[Lesson, str], others: Mapping[str, str] | None = None) -> str:
     """The page as Markdown; ValueError names a claim that is not in order.
 
     text     the table in TOML: `articles` by key, and a list of `claims`
     lessons  the source of each lesson
+    others   other pages by name where claims are shown
     """
     table = tomllib.loads(text)
     articles, claims = table["articles"], table["claims"]
+    pages = {f"{one.number:02d}": (f"lessons/{one.folder}", text) for one, text in lessons.items()}
+    pages |= {name: (name, text) for name, text in (others or {}).items()}
     headings = {
-        f"{one.number:02d} {heading}": one
-        for one, source in lessons.items()
+        f"{name} {heading}": f"[{name.replace('_', ' ')}]({address}.md), *{heading}*"
+        for name, (address, source) in pages.items()
         for heading in HEADING.findall(source)
     }
     for claim in claims:
@@ -84,9 +88,6 @@ def _refuse(claim: Mapping[str, Any], articles: Iterable[str], headings: Iterabl
             raise ValueError(f"{named}: no lesson has a heading {place!r}")
 
 
-def _row(claim: Mapping[str, Any], headings: Mapping[str, Lesson]) -> str:
-    seen = ", ".join(
-        f"[{place[:2]}](lessons/{headings[place].folder}.md), *{place[3:]}*"
-        for place in claim["taught"]
-    )
+def _row(claim: Mapping[str, Any], headings: Mapping[str, str]) -> str:
+    seen = ", ".join(headings[place] for place in claim["taught"])
     return f"| {claim['says']} | **{claim['verdict']}** | {claim['because']} | {seen} |"

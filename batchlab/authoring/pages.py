@@ -24,6 +24,7 @@ from batchlab.authoring import catalogue, claims, expand, prose
 __all__ = ["bibliography", "formulas", "glossary", "laid_out", "library_hash", "main"]
 
 FRONT = ("doctor",)  # pages of book/ that are read, and those that are looked up
+MEASURED = ("real_runs",)
 REFERENCE = (
     "review",
     "claims",
@@ -94,7 +95,11 @@ def laid_out(root: Path, matrix: Path | None, cache: Path) -> dict[str, bytes]:
     pages["index.md"] = _front(texts["intro"], known)
     pages["words.md"] = glossary(texts["words"])
     pages["formulas.md"] = formulas(lessons)
-    pages["claims.md"] = claims.page((book / "claims.toml").read_text(encoding="utf-8"), lessons)
+    pages["claims.md"] = claims.page(
+        (book / "claims.toml").read_text(encoding="utf-8"),
+        lessons,
+        {name: texts[name] for name in MEASURED if name in texts},
+    )
     pages |= _matrix(matrix, known)
     pages["references.bib"] = bibliography(book / "references.bib")
     pages["_toc.yml"] = _contents(known)
@@ -118,7 +123,11 @@ def _contents(known: list[catalogue.Lesson]) -> str:
     parts: dict[str, list[str]] = {}
     for one in known:
         parts.setdefault(one.part, []).append(f"lessons/{one.folder}")
-    parts |= {"The tool": list(FRONT), "For reference": list(REFERENCE)}
+    parts |= {
+        "The tool": list(FRONT),
+        "Real GPUs": list(MEASURED),
+        "For reference": list(REFERENCE),
+    }
     lines = ["format: jb-book", "root: index", "parts:"]
     for caption, files in parts.items():
         lines += [f"  - caption: {caption}", "    chapters:"]

@@ -4,11 +4,13 @@ parsed words and a step  ->  data and lines
 """
 
 import argparse
+import textwrap
 from typing import Any
 
 from batchlab import cluster, plan, report, roofline, units
 from batchlab.cli._shapes import shape_of
 from batchlab.cli.options import BILL, card
+from batchlab.roofline import utilisation
 
 __all__ = ["billed", "text_of"]
 
@@ -26,33 +28,68 @@ def billed(args: argparse.Namespace, step: plan.Plan) -> dict[str, Any] | None:
         return None
     name, shape = shape_of(args.model)
     device = args.card or card("h100")
-    spread = tuple(args.utilisation or cluster.UTILISATION)
-    if len(spread) > 2:
-        raise ValueError(f"--utilisation takes one number or two, got {len(spread)}")
-    least, most = spread[0], spread[-1]
     flops = roofline.flops_per_token(shape, step.length)
     devices = args.devices or step.data_parallel
     counts = [devices]
     while counts[-1] * MORE <= max(MOST_DEVICES, devices) and len(counts) < 8:
         counts.append(counts[-1] * MORE)
+    assumed, said = _assumed(args, flops * step.slots_per_step, counts, device)
     bills = [
-        cluster.bill(args.tokens, flops, count, device, utilisation=(least, most),
+        cluster.bill(args.tokens, flops, count, rated, utilisation=shares,
                      price_per_hour=args.price or 0.0)
-        for count in counts
+        for count, (rated, shares) in zip(counts, assumed, strict=False)
     ]  # fmt: skip
     return {
         "model": name,
-        "device": device.name,
+        "device": assumed[0][0].name,
         "tokens": args.tokens,
         "flops_per_token": flops,
-        "utilisation": [least, most],
+        "utilisation": list(assumed[0][1]),
+        "assumed": said,
         "price_per_hour": args.price,
         "steps": args.tokens / step.slots_per_step,
         "device_hours": _ends(bills[0].device_hours),
         "money": _ends(bills[0].money) if args.price else None,
         "kilowatt_hours": _ends(bills[0].kilowatt_hours),
-        "devices": [_line(one, step, device, least) for one in bills],
+        "devices": [
+            _line(one, step, rated, shares[0])
+            for one, (rated, shares) in zip(bills, assumed, strict=True)
+        ],
     }
+
+
+def _assumed(
+    args: argparse.Namespace, flops: float, counts: list[int], device: roofline.Device
+) -> tuple[list[tuple[roofline.Device, tuple[float, float]]], str]:
+    """Device and utilisation for each number of devices, and in words where they come from.
+
+    In fp8 and fp4 as public runs reached it, up to the last number that one of them is like; in
+    bf16, and where none is, one range for all.
+    """
+    given = tuple(args.utilisation or ())
+    if len(given) > 2:
+        raise ValueError(f"--utilisation takes one number or two, got {len(given)}")
+    products = args.products or "bf16"
+    if given:
+        if products != "bf16":
+            raise ValueError(
+                f"--products {products} asks public runs for the utilisation: leave --utilisation"
+            )
+        return [(device, (given[0], given[-1]))] * len(counts), "on any number of devices;"
+    found, why = [], "public runs tell of --products fp8 and fp4 only"
+    for count in counts if products != "bf16" else []:
+        try:
+            one = utilisation.expected(flops, count, device, precision=products)
+        except ValueError as error:
+            why = str(error)
+            break
+        found.append((one.device, one.shares))
+    if found:
+        return found, (
+            f"as {one.configurations} configurations of public runs lead to expect (a fit, "
+            "unverified): with more devices each has less work and reaches less;"
+        )
+    return [(device, cluster.UTILISATION)] * len(counts), f"on any number of devices ({why});"
 
 
 def text_of(found: dict[str, Any]) -> str:
@@ -81,7 +118,8 @@ def text_of(found: dict[str, Any]) -> str:
             report.table(["devices", "time", "slots of a device", f"to hide {LINK}", ""], lines),
             "",
             f"Assumed: {units.share(least)} to {units.share(most)} of the data sheet's rate "
-            f"({found['flops_per_token'] / 1e9:,.1f} GFLOPs a token), on any number of devices;",
+            f"({found['flops_per_token'] / 1e9:,.1f} GFLOPs a token),",
+            *textwrap.wrap(found["assumed"], 90),
             "what `batchlab doctor` measures on yours goes into --utilisation. The step stays the",
             "same: where a device has fewer of its slots than hide an all-reduce of 16-bit "
             "gradients,",

@@ -137,6 +137,8 @@ WORDS: Mapping[str, Word] = {
     "tokens": Word("tokens of the whole run; 1e12 is a word", "N", "no bill", above_zero),
     "price": Word("of a device and hour, in any currency", "P", "not known", above_zero),
     "utilisation": Word("MFU, from least to most", "MFU", kind=above_zero),
+    "products": Word("number type of the matrix products; public runs tell of the last two", "P",
+                     choices=("bf16", "fp8", "fp4")),
     "card": Word("device of a data sheet", "NAME", kind=card),
     "trace": Word("requests: .csv or .jsonl with arrival, prompt, output", "FILE",
                   "the embedded documents", Path),
@@ -185,7 +187,7 @@ TRAINING = (
     "shard",
     "devices",
 )
-BILL = ("tokens", "model", "card", "price", "utilisation")
+BILL = ("tokens", "model", "card", "products", "price", "utilisation")
 
 
 class Offers(Protocol):
@@ -243,7 +245,12 @@ def offer_bill(parser: argparse.ArgumentParser) -> None:
         parser.add_argument_group(WHAT_IT_TAKES),
         *BILL,
         several=["utilisation"],
-        shown={"model": "Llama 3 8B", "utilisation": "0.38 0.56", "card": "h100"},
+        shown={
+            "model": "Llama 3 8B",
+            "utilisation": "0.38 0.56 in bf16, else as public runs reached",
+            "card": "h100",
+            "products": "bf16",
+        },
     )
 
 

@@ -2,6 +2,7 @@
 
     squared norms at two batch sizes     ->  NoiseScale with its interval
     {batch: steps to a target}           ->  StepsToTarget, critical batches, the fastest batch
+    {batch: intervals of several seeds}  ->  CriticalFit, with its interval and what it cannot say
 
 `noise.norms` gathers such norms from a running loop.
 """
@@ -20,9 +21,11 @@ from batchlab.noise._critical import (
 )
 from batchlab.noise._formula import Exact, NoiseScale, exact, from_norms
 from batchlab.noise._published import PowerLaw, fit_power, zhang2025
+from batchlab.noise._seeds import CriticalFit, fit_critical
 
 __all__ = [
     "DEFINITIONS",
+    "CriticalFit",
     "Exact",
     "NoiseScale",
     "PowerLaw",
@@ -31,6 +34,7 @@ __all__ = [
     "exact",
     "fastest",
     "fastest_batch",
+    "fit_critical",
     "fit_power",
     "fit_steps",
     "from_norms",

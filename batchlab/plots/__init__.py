@@ -11,6 +11,12 @@ from batchlab.plots._dots import intervals, scatter
 from batchlab.plots._learning import noise_along, rules, steps_and_examples
 from batchlab.plots._memory import memory_stack, timeline
 from batchlab.plots._predicted import predicted_measured
+from batchlab.plots._public import (
+    public_curves,
+    public_ladder,
+    public_samples,
+    public_utilisation,
+)
 from batchlab.plots._scale import served, world
 from batchlab.plots._series import bars, before_after, law, lines, loss_curves, stacked
 from batchlab.plots._slots import overview, packed_rows, packing_rows, rectangle, step_strips
@@ -32,6 +38,10 @@ __all__ = [
     "packed_rows",
     "packing_rows",
     "predicted_measured",
+    "public_curves",
+    "public_ladder",
+    "public_samples",
+    "public_utilisation",
     "rectangle",
     "rules",
     "save",

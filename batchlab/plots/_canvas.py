@@ -10,6 +10,7 @@ import html
 import io
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from matplotlib import rc_context
@@ -19,6 +20,7 @@ from matplotlib.figure import Figure
 from batchlab import units
 
 __all__ = [
+    "Credited",
     "Picture",
     "blank",
     "byte_unit",
@@ -57,9 +59,43 @@ class Picture(Figure):
         )
 
 
-def blank(width: float, height: float, **grid: Any) -> tuple[Picture, Any]:
+class Credited(Picture):
+    """A picture of data with a notice: in a page below the image, in a file inside of it."""
+
+    batchlab_credit: str = ""  # text; its HTML stands below an image of a page
+    batchlab_below: str = ""
+    _in_a_page = False
+
+    def _repr_html_(self) -> str:
+        self._in_a_page = True
+        try:
+            return super()._repr_html_() + self.batchlab_below
+        finally:
+            self._in_a_page = False
+
+    def savefig(self, *where: Any, **how: Any) -> None:
+        """Write the figure; in a file of its own the notice stands under it."""
+        if self._in_a_page:
+            return super().savefig(*where, **how)
+        lines = [part for line in self.batchlab_credit.splitlines() for part in wrap(line, 190)]
+        size, small = self.get_size_inches(), 5.0
+        note = self.supxlabel(
+            "\n".join(lines), x=0.01, ha="left", fontsize=small, color=FAINT, linespacing=1.15
+        )
+        self.set_size_inches(size[0], size[1] + len(lines) * small * 1.25 / 72)
+        try:
+            super().savefig(*where, **how)
+        finally:
+            note.remove()
+            self._supxlabel = None
+            self.set_size_inches(*size)
+
+
+def blank(
+    width: float, height: float, *, kind: type[Picture] = Picture, **grid: Any
+) -> tuple[Any, Any]:
     """White paper in inches, with axes that stay out of the way."""
-    figure = Picture(figsize=(width, height), layout="constrained", facecolor=PAPER)
+    figure = kind(figsize=(width, height), layout="constrained", facecolor=PAPER)
     axes = figure.subplots(**grid)
     for one in [axes] if isinstance(axes, Axes) else axes.flat:
         tidy(one)

@@ -29,7 +29,7 @@ from batchlab.plots._canvas import (
 if TYPE_CHECKING:
     from batchlab.noise import NoiseScale, StepsToTarget
 
-__all__ = ["noise_along", "rules", "steps_and_examples"]
+__all__ = ["noise_along", "plain_logs", "rules", "steps_and_examples"]
 
 
 def steps_and_examples(
@@ -66,7 +66,7 @@ def steps_and_examples(
                 textcoords="offset points",
             )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel=f"{unit} to the target", ylabel="optimizer steps")
-    _plain(axes)
+    plain_logs(axes)
     headline(axes, title)
     axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
     seen = "; ".join(f"batch {number(b)}: {number(s)} steps" for b, s in points.items())
@@ -111,7 +111,7 @@ def noise_along(
         axes.axhline(batch, color=INK, linestyle="--", linewidth=1.2,
                      label=f"batch of this run: {number(batch)} sequences")  # fmt: skip
     axes.set(xlabel=x, ylabel="noise scale, sequences", yscale="log")
-    _plain(axes, both=False)
+    plain_logs(axes, y_only=True)
     axes.xaxis.set_major_formatter("{x:,g}")
     headline(axes, title)
     axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
@@ -148,7 +148,7 @@ def rules(
             markersize=9 if ends else 6, markeredgecolor=INK if ends else COLOURS[i % 7],
         )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel=x, ylabel="learning rate")
-    _plain(axes)
+    plain_logs(axes)
     headline(axes, title)
     axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
     if refused:
@@ -164,9 +164,9 @@ def rules(
     return told(figure, f"Learning rate against {x}, one line a rule: {said}.")
 
 
-def _plain(axes: Axes, *, both: bool = True) -> None:
+def plain_logs(axes: Axes, *, x_only: bool = False, y_only: bool = False) -> None:
     """Logarithmic axes with numbers that people read: no powers of ten."""
-    for axis in (axes.yaxis, *([axes.xaxis] if both else [])):
+    for axis in (*([] if x_only else [axes.yaxis]), *([] if y_only else [axes.xaxis])):
         low, high = axis.get_view_interval()
         span = high / low
         steps = (1, 1.5, 2, 3, 4, 5, 6, 8) if span < 15 else (1, 2, 5) if span < 200 else (1,)

@@ -7,6 +7,7 @@ A door inside
 """
 
 from batchlab.report._diagnosis import diagnosis_text
+from batchlab.report._public import PublicTable, public_table
 from batchlab.report._stages import replay, stage_text, stages
 from batchlab.report._tables import (
     cell_table,
@@ -18,12 +19,14 @@ from batchlab.report._tables import (
 )
 
 __all__ = [
+    "PublicTable",
     "cell_table",
     "diagnosis_text",
     "knee_text",
     "padding_rows",
     "peak_table",
     "prediction_table",
+    "public_table",
     "replay",
     "stage_text",
     "stages",

@@ -2,8 +2,9 @@
 
     model shape, tokens, device  ->  FLOPs, arithmetic intensity, saturation, MFU
 
-A door inside
-    roofline.device  the same rates, measured on this machine
+Doors inside
+    roofline.device       the same rates, measured on this machine
+    roofline.utilisation  the share of a peak that public runs reached, and what it leads to expect
 """
 
 from batchlab.roofline._formula import (

@@ -47,6 +47,7 @@ class Device:
         return self.flops_per_second / self.bytes_per_second
 
 
+BLACKWELL = "bf16 dense: glennklockwood.com/garden/processors/B200; SMs: hmc-tech.com"
 DEVICES = {
     one.name: one
     for one in (
@@ -71,6 +72,8 @@ DEVICES = {
         Device(
             "A100 SXM 80GB", 312e12, 2.039e12, 80 * 10**9, 108, "NVIDIA A100 data sheet, bf16", 400
         ),
+        Device("B200", 2250e12, 8e12, 192 * 10**9, 148, BLACKWELL, 1000),
+        Device("GB200", 2500e12, 8e12, 192 * 10**9, 148, BLACKWELL, 1200),  # one GPU of it
         Device("T4", 65e12, 320e9, 16 * 10**9, 40, "NVIDIA T4 data sheet, fp16", 70),
     )
 }

@@ -1,0 +1,219 @@
+"""The critical batch from seeds that were evaluated now and then: intervals, never points.
+
+    {batch: (least, most) samples of each seed}  ->  CriticalFit: curve, interval, p of each law
+
+A run that is evaluated every 12,288 samples crosses its target somewhere in the 12,288 before the
+evaluation that shows it. The likelihood is that of the interval: normal over seeds, with one
+relative spread for all batches. Each law is compared with one free mean a batch (the saturated
+model); the p-value is that of the likelihood ratio, chi-square with (batches - parameters) degrees.
+
+Words
+    ruler      the samples between two evaluations
+    spread     standard deviation over seeds, as a share of the mean
+    hyperbola  samples = least (1 + batch / critical): two parameters, as `StepsToTarget`
+    bend       its exponent, samples = least (1 + (batch / critical) ** bend): 1 is the hyperbola
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from batchlab.noise import _censored as censored
+from batchlab.noise._censored import Data, Interval, fitted
+from batchlab.noise._critical import StepsToTarget
+from batchlab.noise._published import PowerLaw
+from batchlab.units import real, whole
+
+__all__ = ["CriticalFit", "fit_critical"]
+
+START = math.log(0.03)  # of the logarithm of the spread
+FAR = math.log(1e4)  # a critical batch further out than this is no bend
+
+
+@dataclass(frozen=True)
+class CriticalFit:
+    """The curve of several seeds at several batches, and how well each law fits.
+
+    low, high    of the critical batch, in the share of resampled seeds that `confidence` says;
+                 0 or infinite where some resamples show no bend
+    p_hyperbola  of a worse likelihood ratio if the hyperbola holds; nan with two batches. p_power
+                 is the same of `power`, samples = coefficient x batch ** exponent
+    bend         nan with fewer than four batches
+    spread       of one run over seeds, common to all batches
+    spreads      of each batch alone, middles of intervals; never below what the ruler makes
+    residuals    free mean of each batch over the hyperbola, less one
+    remarks      what the numbers cannot say: upper bounds, rulers longer than the spread
+    """
+
+    curve: StepsToTarget
+    low: float
+    high: float
+    power: PowerLaw
+    p_hyperbola: float
+    p_power: float
+    bend: float
+    spread: float
+    spreads: Mapping[int, float]
+    residuals: Mapping[int, float]
+    seeds: Mapping[int, int]
+    remarks: tuple[str, ...] = ()
+    confidence: float = 0.95
+
+    @property
+    def critical_batch(self) -> float:
+        return self.curve.critical_batch
+
+    def __str__(self) -> str:
+        return (
+            f"critical batch {self.critical_batch:,.4g} ({self.low:,.4g} to {self.high:,.4g}, "
+            f"{100 * self.confidence:g} % over seeds); hyperbola p = {self.p_hyperbola:.2g}, "
+            f"power law p = {self.p_power:.2g}"
+        )
+
+
+def fit_critical(
+    points: Mapping[int, Sequence[Interval]],
+    *,
+    resamples: int = 200,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> CriticalFit:
+    """Return the critical batch behind {batch: (least, most) samples to the target of each seed}.
+
+    The target was crossed above `least` and by `most`; `least` is 0 where a run reached it at its
+    first evaluation. Seeds are drawn again within each batch, `resamples` times, for the interval.
+    Refused are fewer than two batches or two seeds, points that are upper bounds only, seeds that
+    all end at one evaluation at every batch, and curves without a bend.
+
+    >>> found = fit_critical({b: [(s - 500, s) for s in (1e5 * (1 + b / 64) + d for d in
+    ...     (-2000, -500, 800, 2100))] for b in (16, 64, 256)}, resamples=20)
+    >>> round(found.critical_batch), found.p_hyperbola > 0.9, found.p_power < 0.001
+    (64, True, True)
+    """
+    _refuse(points)
+    share = real(confidence, "confidence", above=0, below=1)
+    batches, data = np.array(sorted(points), float), Data.of(points)
+    hyperbola, away = fitted(data, censored.hyperbola(data.batches), _start(points))
+    power, power_away = fitted(data, censored.power(data.batches), _line(points))
+    free, nearest = fitted(data, censored.free(data), np.append(_middles(points), START))
+    lowest, highest = math.log(batches[0]) - FAR, math.log(batches[-1]) + FAR
+    if not lowest < hyperbola[1] < highest:
+        raise ValueError(
+            "these samples show no bend: they are one regime only (samples constant, or in "
+            "proportion to the batch); measure smaller and larger batches"
+        )
+    again = [
+        _again(points, hyperbola, power, seed + i) for i in range(whole(resamples, "resamples"))
+    ]
+    bends, exponents = np.array(again).T
+    low, high = np.quantile(bends, [(1 - share) / 2, (1 + share) / 2])
+    residuals = np.expm1(free[:-1] - censored.hyperbola(batches)(hyperbola[:-1])[0])
+    least, critical = map(float, np.exp(hyperbola[:2]))
+    spare, worst = len(points) - 2, float(np.abs(residuals).max())
+    return CriticalFit(
+        curve=StepsToTarget(least / critical, critical, float(np.std(bends)), worst, len(points)),
+        low=0.0 if low < lowest + 1 else math.exp(low),
+        high=math.inf if high > highest - 1 else math.exp(high),
+        power=PowerLaw(math.exp(power[0]), float(power[1]), float(np.std(exponents))),
+        p_hyperbola=censored.tail(2 * (away - nearest), spare),
+        p_power=censored.tail(2 * (power_away - nearest), spare),
+        bend=_bend(data, hyperbola) if spare > 1 else math.nan,
+        spread=math.exp(hyperbola[-1]),
+        spreads={b: _spread(points[b]) for b in sorted(points)},
+        residuals=dict(zip(sorted(points), map(float, residuals), strict=True)),
+        seeds={b: len(points[b]) for b in sorted(points)},
+        remarks=tuple(_remarks(points)),
+        confidence=share,
+    )
+
+
+def _again(
+    points: Mapping[int, Sequence[Interval]], hyperbola: np.ndarray, power: np.ndarray, seed: int
+) -> tuple[float, float]:
+    """Logarithm of the critical batch, and exponent, of seeds drawn again within each batch."""
+    random = np.random.default_rng(seed)
+    drawn = {
+        b: [some[i] for i in random.integers(len(some), size=len(some))]
+        for b, some in points.items()
+    }
+    data = Data.of(drawn)
+    bend = fitted(data, censored.hyperbola(data.batches), hyperbola)[0][1]
+    return float(bend), float(fitted(data, censored.power(data.batches), power)[0][1])
+
+
+def _middles(points: Mapping[int, Sequence[Interval]]) -> np.ndarray:
+    found: np.ndarray = np.log([np.mean(points[b]) for b in sorted(points)])
+    return found
+
+
+def _line(points: Mapping[int, Sequence[Interval]]) -> np.ndarray:
+    slope, level = np.polyfit(np.log(sorted(points)), _middles(points), 1)
+    return np.array([level, slope, START])
+
+
+def _start(points: Mapping[int, Sequence[Interval]]) -> np.ndarray:
+    """The straight line through the means, as a hyperbola."""
+    batches, means = np.array(sorted(points), float), np.exp(_middles(points))
+    slope, level = np.polyfit(batches, means, 1)
+    least = max(level, means[0] * 0.05)
+    critical = least / slope if slope > 0 else batches[-1] * 100
+    return np.array([math.log(least), math.log(critical), START])
+
+
+def _bend(data: Data, hyperbola: np.ndarray) -> float:
+    start = np.array([hyperbola[0], hyperbola[1], 1.0, hyperbola[2]])
+    return float(fitted(data, censored.bent(data.batches), start)[0][2])
+
+
+def _spread(some: Sequence[Interval]) -> float:
+    middles = np.mean(some, axis=1)
+    ruler = max(most - least for least, most in some) / math.sqrt(12)
+    return float(max(middles.std(ddof=1), ruler) / middles.mean())
+
+
+def _remarks(points: Mapping[int, Sequence[Interval]]) -> list[str]:
+    found = []
+    for batch, some in sorted(points.items()):
+        first = sum(least == 0 for least, _ in some)
+        if first:
+            found.append(
+                f"batch {batch:,}: upper bound only, {first} of {len(some)} seeds reached the "
+                "target at their first evaluation"
+            )
+            continue
+        ends = [most for _, most in some]
+        ruler = max(most - least for least, most in some)
+        if max(ends) - min(ends) <= ruler:
+            found.append(
+                f"batch {batch:,}: the ruler is longer than the spread, all {len(some)} seeds end "
+                f"within {ruler:,.0f} samples, one evaluation interval"
+            )
+    return found
+
+
+def _refuse(points: Mapping[int, Sequence[Interval]]) -> None:
+    if len(points) < 2:
+        raise ValueError(f"2 batches or more are needed for a curve, got {len(points)}")
+    for batch, some in points.items():
+        real(batch, "batch", above=0)
+        if len(some) < 2:
+            raise ValueError(f"batch {batch:,}: 2 seeds or more show a spread, got {len(some)}")
+        for least, most in some:
+            if not 0 <= least < most < math.inf:
+                raise ValueError(
+                    f"batch {batch:,}: a seed crossed between least and most samples, "
+                    f"got {least:g} to {most:g}"
+                )
+    every = [one for some in points.values() for one in some]
+    if all(least == 0 for least, _ in every):
+        raise ValueError(
+            f"upper bound only: all {len(every)} seeds reached the target at their first "
+            "evaluation; evaluate earlier and more often"
+        )
+    if all(len(set(some)) == 1 for some in points.values()):
+        raise ValueError(
+            "the ruler is longer than the spread at every batch: all seeds of a batch end at the "
+            "same evaluation; evaluate more often"
+        )
