@@ -460,17 +460,18 @@ ROOMS = {
     "authoring": "||",
     "authoring.address": "||",
     "authoring.catalogue": "authoring.address ||",
+    "authoring.closure": "||",
     "authoring.conventions": "||",
     "authoring.forks": "||",
     "authoring.prose": "||",
     "authoring.claims": "authoring.catalogue ||",
-    "authoring.pages": "authoring.catalogue authoring.claims authoring.prose ||",
+    "authoring.pages": "authoring.catalogue authoring.claims authoring.closure authoring.prose ||",
     "authoring.parcels": "authoring.catalogue ||",
     "authoring.sources": "authoring.address authoring.catalogue authoring.conventions "
     "authoring.prose || jupytext nbformat nbgrader "
     "traitlets",
     "authoring.trial": "authoring.conventions authoring.forks ||",
-    "authoring.matrix": "authoring.trial ||",
+    "authoring.matrix": "authoring.closure authoring.trial ||",
     "authoring.seeds": "authoring.trial ~classroom.check ||",
     # submissions become grades, and the verbs that ask for it
     "grading._course": "reading ||",

@@ -7,17 +7,15 @@ are taken from a folder only if nothing that they depend on has changed since.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.metadata import distributions
 from pathlib import Path
 
-import batchlab
-from batchlab.authoring.trial import Outcome, try_all
+from batchlab.authoring import closure, trial
+from batchlab.authoring.trial import Outcome
 
 __all__ = ["index", "main", "markdown", "page"]
 
@@ -111,7 +109,7 @@ def _found(root: Path, lesson: str, keep: Path | None, reuse: Path | None) -> li
     name = f"{lesson}-{_fingerprint(root, lesson)}.json"
     if reuse and (reuse / name).exists():
         return [Outcome(**one) for one in json.loads((reuse / name).read_text(encoding="utf-8"))]
-    results = try_all(root, lesson)
+    results = trial.try_all(root, lesson)
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
         for old in keep.glob(f"{lesson}-*.json"):
@@ -121,28 +119,14 @@ def _found(root: Path, lesson: str, keep: Path | None, reuse: Path | None) -> li
 
 
 def _fingerprint(root: Path, lesson: str) -> str:
-    """Of all that outcomes depend on: the lesson, its bank, the library, what is installed."""
-    seen = hashlib.sha256()
-    for text in _what_counts(root, lesson):
-        seen.update(text)
-        seen.update(b"\0")
-    return seen.hexdigest()[:16]
-
-
-def _what_counts(root: Path, lesson: str) -> Iterator[bytes]:
-    library = Path(batchlab.__file__).parent
+    """Of all that outcomes depend on: the lesson, its bank, and what both run; the seed."""
     files = [
         *root.glob(f"solutions/{lesson}/*.ipynb"),
         *root.glob(f"lessons/{lesson}/*.ipynb"),
         root / "tests/wrong_answers" / f"{lesson}.py",
-        *(path for path in library.rglob("*") if path.suffix in {".py", ".js", ".txt", ".jsonl"}),
+        Path(trial.__file__),
     ]
-    for path in sorted(path for path in files if path.exists()):
-        yield path.name.encode()
-        yield path.read_bytes()
-    yield sys.version.encode()
-    yield os.environ.get("BATCHLAB_GRADING_SEED", "").encode()
-    yield " ".join(sorted({f"{one.name}={one.version}" for one in distributions()})).encode()
+    return closure.fingerprint(root, files, os.environ.get("BATCHLAB_GRADING_SEED", ""))
 
 
 if __name__ == "__main__":
