@@ -1,11 +1,13 @@
 """What holds for every test: it leaves the process as it found it, and no order is needed.
 
-`--shuffle 7` deals files, and the tests within each, in the order of that seed.
+`--shuffle 7` deals files, and the tests within each, in the order of that seed. `--within 40` skips
+what has not begun 40 seconds after the tests have been collected: `make quick`.
 """
 
 import os
 import random
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ OF_LIBRARIES = {"PYTEST_CURRENT_TEST"}  # set on the way, by whom we did not wri
 
 def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run in another order")
+    parser.addoption("--within", type=float, metavar="SECONDS", help="skip what begins later")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -26,6 +29,16 @@ def pytest_collection_modifyitems(config, items):
     keys = {path: dealt.random() for path in dict.fromkeys(item.path for item in items)}
     dealt.shuffle(items)
     items.sort(key=lambda item: keys[item.path])
+
+
+def pytest_collection_finish(session):
+    session.config.begun = time.monotonic()
+
+
+def pytest_runtest_setup(item):
+    limit = item.config.getoption("--within")
+    if limit and time.monotonic() - item.config.begun > limit:
+        pytest.skip("no time left within a quick run: make test runs it")
 
 
 @pytest.fixture(autouse=True)
