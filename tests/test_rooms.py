@@ -472,6 +472,8 @@ ROOMS = {
     "traitlets",
     "authoring.trial": "authoring.conventions authoring.forks ||",
     "authoring.matrix": "authoring.closure authoring.trial ||",
+    "authoring.quick": "authoring.closure ||",
+    "authoring.lesson": "authoring.catalogue authoring.matrix authoring.pages authoring.sources ||",
     "authoring.seeds": "authoring.trial ~classroom.check ||",
     # submissions become grades, and the verbs that ask for it
     "grading._course": "reading ||",

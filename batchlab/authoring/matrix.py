@@ -17,7 +17,7 @@ from pathlib import Path
 from batchlab.authoring import closure, trial
 from batchlab.authoring.trial import Outcome
 
-__all__ = ["index", "main", "markdown", "page"]
+__all__ = ["faults", "found", "index", "main", "markdown", "page"]
 
 TRIED = {"wrong", "hidden"}  # kinds of outcomes that a check must refuse
 INDEX = """# Wrong answers, and what caught them
@@ -42,24 +42,24 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     root = options.root.resolve()
     names = options.lessons or sorted(p.parent.name for p in root.glob("solutions/*/*.ipynb"))
-    found = {name: _found(root, name, options.keep, options.reuse) for name in names}
+    told = {name: found(root, name, options.keep, options.reuse) for name in names}
     if options.json:
-        text = {name: [asdict(one) for one in results] for name, results in found.items()}
+        text = {name: [asdict(one) for one in results] for name, results in told.items()}
         options.json.write_text(json.dumps(text), encoding="utf-8")
     elif options.pages:
         options.pages.mkdir(parents=True, exist_ok=True)
-        made = {name: page(name, results) for name, results in found.items()}
-        for name, content in (made | {"index": index(found)}).items():
+        made = {name: page(name, results) for name, results in told.items()}
+        for name, content in (made | {"index": index(told)}).items():
             (options.pages / f"{name}.md").write_text(content, encoding="utf-8")
     else:
-        print("\n\n".join(markdown(name, results) for name, results in found.items()))
+        print("\n\n".join(markdown(name, results) for name, results in told.items()))
     return 0
 
 
-def index(found: Mapping[str, list[Outcome]]) -> str:
+def index(outcomes: Mapping[str, list[Outcome]]) -> str:
     """The page that leads to the page of each lesson, with how many answers were tried there."""
     rows = []
-    for name, results in found.items():
+    for name, results in outcomes.items():
         tried = [one for one in results if one.kind in TRIED]
         refused = [one for one in tried if one.caught_by]
         hidden = sum(one.kind == "hidden" for one in refused)
@@ -104,11 +104,19 @@ def _in_cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _found(root: Path, lesson: str, keep: Path | None, reuse: Path | None) -> list[Outcome]:
-    """Outcomes from the folder of an identical run, or from a run of their own."""
+def found(
+    root: Path, lesson: str, keep: Path | None = None, reuse: Path | None = None
+) -> list[Outcome]:
+    """The outcomes of a lesson: from the folder `reuse` if nothing changed since, else tried now.
+
+    Outcomes with a fault are tried again, whatever was kept.
+    """
     name = f"{lesson}-{_fingerprint(root, lesson)}.json"
     if reuse and (reuse / name).exists():
-        return [Outcome(**one) for one in json.loads((reuse / name).read_text(encoding="utf-8"))]
+        told = json.loads((reuse / name).read_text(encoding="utf-8"))
+        kept = [Outcome(**one) for one in told]
+        if not faults(kept):
+            return kept
     results = trial.try_all(root, lesson)
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
@@ -116,6 +124,33 @@ def _found(root: Path, lesson: str, keep: Path | None, reuse: Path | None) -> li
             old.unlink()
         (keep / name).write_text(json.dumps([asdict(one) for one in results]), encoding="utf-8")
     return results
+
+
+def faults(results: list[Outcome]) -> list[str]:
+    """One line for each outcome that is not as it must be: what `make slow` would refuse.
+
+    >>> faults([Outcome("wrong", "waste", "the mean of shares"), Outcome("right", "waste", "loop")])
+    ['waste: the mean of shares: every check let it through']
+    """
+    said = []
+    for one in results:
+        why = _fault(one)
+        if why:
+            said.append(f"{one.answer}: {one.thought or one.kind}: {' '.join(why.split())}")
+    return said
+
+
+def _fault(one: Outcome) -> str:
+    if one.kind in TRIED:
+        if not one.caught_by:
+            return one.crash or "every check let it through"
+        named = bool(one.words) and one.words.casefold() in one.message.casefold()
+        plain = one.error == "CheckFailed" and named
+        return "" if plain else f"the message does not say {one.words!r}: {one.message}"
+    if one.kind == "blank":
+        return "" if "blank" in one.message else f"a blank does not say so: {one.message}"
+    wrote = one.stderr and "it writes to stderr, which nbgrader takes for an error"
+    return one.crash or (one.error and f"{one.error}: {one.message}") or wrote
 
 
 def _fingerprint(root: Path, lesson: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from batchlab.authoring import catalogue, claims, closure, prose
 
-__all__ = ["bibliography", "formulas", "glossary", "laid_out", "main"]
+__all__ = ["bibliography", "formulas", "glossary", "laid_out", "main", "written"]
 
 FRONT = ("doctor",)  # pages of book/ that are read, and those that are looked up
 REFERENCE = (
@@ -48,17 +48,21 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     root = options.root.resolve()
     cache = (options.cache or options.folder.parent / "executed").resolve()
-    wanted = laid_out(root, options.matrix, cache)
-    folder: Path = options.folder
+    written(options.folder, laid_out(root, options.matrix, cache))
+    return 0
+
+
+def written(folder: Path, wanted: dict[str, bytes]) -> None:
+    """Make a folder hold these files: writes what changed, removes what is gone; not _build."""
     for name, content in wanted.items():
         path = folder / name
         if not path.is_file() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     for path in [path for path in folder.rglob("*") if path.is_file()]:
-        if path.relative_to(folder).as_posix() not in wanted and "__pycache__" not in path.parts:
+        inside = path.relative_to(folder)
+        if inside.as_posix() not in wanted and not {"__pycache__", "_build"} & set(inside.parts):
             path.unlink()
-    return 0
 
 
 def laid_out(root: Path, matrix: Path | None, cache: Path) -> dict[str, bytes]:
