@@ -90,7 +90,6 @@ class Meter:
 @pytest.mark.parametrize(
     "given",
     [(), (iter([1]),), ([iter([1])],), (len,), ({"a": len},), (torch.nn.Linear(1, 1),)],
-    ids=str,
 )
 def test_what_cannot_be_handed_over_twice_is_asked_once(given):
     calls = []

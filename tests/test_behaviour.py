@@ -176,7 +176,6 @@ def test_the_function_works_on_copies_so_a_wrong_try_spoils_nothing():
         ({1, 2}, lambda x: x.discard(1), "changed from set {1, 2} to set {2}"),
         (([1], 2), lambda x: x[0].pop(), "the input[0] changed from list [1] to list []"),
     ],
-    ids=str,
 )
 def test_a_change_is_named_by_its_place(given, spoil, said):
     assert said in lines(lambda x: (spoil(x), 1)[1], given, asked="x")["got"]
@@ -200,7 +199,6 @@ def test_a_change_is_named_by_its_place(given, spoil, said):
         (np.arange(3), lambda x: x.__setitem__(0, 3), "writes into the array"),
         ({1, 2}, lambda x: x.discard(1), ".discard() changes the set"),
     ],
-    ids=str,
 )
 def test_the_likely_cause_follows_what_was_changed(given, spoil, said):
     assert said in lines(lambda x: (spoil(x), 1)[1], given, asked="x")["likely"]

@@ -447,9 +447,7 @@ def test_a_law_names_itself_and_the_case_that_breaks_it():
 def test_the_case_of_a_law_may_be_anything():
     for case in (np.array([5, 3]), np.array([]), [np.array([5, 3])], float("nan"), 10**400, 1j, 0):
         assert "" in refusal(check.law, "no document is lost", False, case=case)
-    assert "ndarray array([5, 3])" in refusal(
-        check.law, "it holds", False, case=np.array([5, 3])
-    )
+    assert "ndarray array([5, 3])" in refusal(check.law, "it holds", False, case=np.array([5, 3]))
     assert refusal(check.law, "it holds", False).splitlines()[1] == "got     it does not hold"
     torch = pytest.importorskip("torch")
     check.law("all are finite", torch.isfinite(torch.ones(3)).all())

@@ -6,7 +6,6 @@ from batchlab import exercises
 from batchlab.authoring import laws
 from batchlab.classroom import check
 from batchlab.exercises import By, Exercise
-from batchlab.exercises import _exercise as machine
 
 NAMES = [name for topic in exercises.folders() for name in exercises.ordered(topic)]
 
@@ -54,7 +53,7 @@ def made(**more):
 
 
 def told(exercise, answer, **how):
-    machine._tries.clear()
+    exercise.forget()
     with pytest.raises(check.CheckFailed) as caught:
         exercise.check(answer, **how)
     return str(caught.value).splitlines()
@@ -211,8 +210,8 @@ def test_hints_come_one_more_a_try_and_a_blank_uses_up_none():
     def blank(rows, width):
         raise NotImplementedError
 
-    machine._tries.clear()
     exercise, said = made(), []
+    exercise.forget()
     for answer in (blank, max, max, max):
         with pytest.raises(check.CheckFailed) as caught:
             exercise.check(answer)
@@ -245,6 +244,7 @@ def test_a_mistake_that_passes_and_an_idle_case_break_the_laws(monkeypatch):
         return width * rows
 
     monkeypatch.setattr(exercises, "found", lambda name: exercise)
+    monkeypatch.setattr(exercises._find, "found", lambda name: exercise)
     lines = list(laws.broken("tiny/area", seeds=1))
     assert "a mistake that passes: the sides are exchanged" in lines
     assert sum("is the first to tell no mistake" in line for line in lines) == 3

@@ -1,13 +1,12 @@
 """The checks of a lesson pass on its solution and refuse everything else, by name.
 
 Every lesson runs once in a process of its own (`batchlab.authoring.matrix`): its solution, its
-blank copy, and all answers of tests/wrong_answers/. A bank with SLOW = True is for `make slow`.
+blank copy, and all answers of tests/wrong_answers/: `make slow`. Each bank is read once.
 """
 
 import ast
 import json
 import re
-import runpy
 import shutil
 from functools import cache
 from pathlib import Path
@@ -26,24 +25,22 @@ def bank_file(lesson: str) -> Path:
     return ROOT / "tests/wrong_answers" / f"{lesson}.py"
 
 
-def marks(lesson: str) -> list[pytest.MarkDecorator]:
-    path = bank_file(lesson)
-    return [pytest.mark.slow] if path.exists() and runpy.run_path(str(path)).get("SLOW") else []
+@cache
+def tries(lesson: str) -> trial.Bank:
+    return trial.bank(bank_file(lesson))
 
 
-LESSONS = [
-    pytest.param(s.parent.name, id=s.parent.name, marks=marks(s.parent.name)) for s in SOURCES
-]
+LESSONS = [pytest.param(s.parent.name, id=s.parent.name, marks=pytest.mark.slow) for s in SOURCES]
 
 
 def answers(kind: str) -> list:
     return [
         pytest.param(
-            name, answer, thought, words, id=f"{name} {answer}: {thought}", marks=marks(name)
+            name, answer, thought, words, id=f"{name} {answer}: {thought}", marks=pytest.mark.slow
         )
         for name in [source.parent.name for source in SOURCES]
-        for answer, tries in trial.bank(bank_file(name)).get(kind, {}).items()
-        for thought, (_, words) in tries.items()
+        for answer, thoughts in tries(name).get(kind, {}).items()
+        for thought, (_, words) in thoughts.items()
     ]
 
 
@@ -126,21 +123,19 @@ BANKS = [source for source in SOURCES if bank_file(source.parent.name).exists()]
 
 @pytest.mark.parametrize("source", BANKS, ids=lambda path: path.parent.name)
 def test_every_answer_has_wrong_answers_and_every_hidden_check_a_reason(source):
-    tries = trial.bank(bank_file(source.parent.name))
+    known = tries(source.parent.name)
     cells = trial.cells(source.with_suffix(".ipynb"))
     names = [cell.name for cell in cells if cell.solution]
     builds = {cell["id"] for cell in notebook(source) if "build" in tags(cell)}
     for name in names:
-        wrong = len(tries.get("wrong", {}).get(name, {})) + len(
-            tries.get("hidden", {}).get(name, {})
-        )
+        wrong = len(known.get("wrong", {}).get(name, {}) | known.get("hidden", {}).get(name, {}))
         assert wrong >= (8 if name in builds else 5), f"{name}: what would a good student try?"
-        right = tries.get("right", {}).get(name, {})
+        right = known.get("right", {}).get(name, {})
         assert len(right) >= 2, f"{name}: other ways to write it right"
     for cell in cells:
         if trial.without_hidden(cell.source) != cell.source:
             judged = conventions.answer_of(cell.name, names)
-            assert tries.get("hidden", {}).get(judged), f"{cell.name}: what does it refuse more?"
+            assert known.get("hidden", {}).get(judged), f"{cell.name}: what does it refuse more?"
 
 
 def notebook(source: Path) -> list[dict]:

@@ -104,7 +104,9 @@ def test_a_guess_beyond_all_measure_is_answered_gently(capsys, guess):
     assert "no guess compares with that" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("truth", [None, "12", [1], object(), 1j, True], ids=repr)
+@pytest.mark.parametrize(
+    "truth", [None, "12", [1], object(), 1j, True], ids=lambda one: type(one).__name__
+)
 def test_a_result_that_is_not_there_yet_stops_no_notebook(capsys, truth):
     """The truth may come from an answer that is still wrong."""
     predict.number("x", 2)

@@ -133,12 +133,17 @@ def test_the_run_by_hand_is_that_of_the_step_and_its_scale_the_library_s(options
     assert seen["left"] == [] and seen["forward_calls"] == sum(map(len, UNEQUAL))
 
 
+@pytest.fixture(scope="module")
+def right_runs():
+    cases = [*((one, {}) for one in (UNEQUAL, PADDED, FEW, BELOW)), (UNEQUAL, {"max_norm": 0.6})]
+    return [(windows, options, ways.run(windows, **options)) for windows, options in cases]
+
+
 @pytest.mark.parametrize("way", ways.WAYS)
-def test_every_wrong_way_gives_another_scale_or_error_somewhere(way):
+def test_every_wrong_way_gives_another_scale_or_error_somewhere(way, right_runs):
     told = set()
-    several = (UNEQUAL, PADDED, FEW, BELOW)
-    for windows, options in (*((one, {}) for one in several), (UNEQUAL, {"max_norm": 0.6})):
-        right, known = ways.run(windows, **options), ways.run(windows, way=way, **options)
+    for windows, options, right in right_runs:
+        known = ways.run(windows, way=way, **options)
         said = {name: known[name] for name in ("scale", "error")}
         told |= {probe.fault_of_scale(said, right, windows, **options)[0]}
     assert told - {""}

@@ -76,26 +76,23 @@ def config(layers, hidden, vocabulary, *, tied=True, family="llama"):
     )  # fmt: skip
 
 
-def compared(case, capsys):
+def compared(case):
     family, layers, hidden, vocabulary, tied, rows, length, options = case
     shape = config(layers, hidden, vocabulary, tied=tied, family=family)
     found = trace.compare(shape, rows=rows, length=length, **options)
-    with capsys.disabled():  # the residual is printed, never hidden
-        how = ", ".join(f"{key} {value}" for key, value in options.items())
-        what = f"{family} {layers} x {hidden}, {vocabulary}, tied {tied}"
-        print(f"\n  {what}; {rows} x {length}; {how or 'plain'}: {found}", end=" ")
+    print(f"{', '.join(map(str, case))}: {found}")  # the residual; pytest -rP shows it
     return found
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_prediction_is_within_3_per_cent_of_the_profiler(case, capsys):
-    assert abs(compared(case, capsys).error) < 0.03
+def test_the_prediction_is_within_3_per_cent_of_the_profiler(case):
+    assert abs(compared(case).error) < 0.03
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", MORE, ids=str)
-def test_and_over_twenty_more_configurations(case, capsys):
-    assert abs(compared(case, capsys).error) < 0.03
+def test_and_over_twenty_more_configurations(case):
+    assert abs(compared(case).error) < 0.03
 
 
 def test_the_counter_counts_what_a_step_allocates_and_nothing_else():

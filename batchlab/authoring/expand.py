@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 
 from batchlab import exercises
-from batchlab.exercises._text import solution
 
 __all__ = ["BUILD_POINTS", "expanded", "read"]
 
@@ -48,7 +47,9 @@ def expanded(text: str, topic: str) -> str:
 def _answer(topic: str, name: str) -> str:
     exercise = exercises.found(f"{topic}/{name}")
     tags = "hide-input, build" if exercise.points >= BUILD_POINTS else "hide-input"
-    return _cell(tags, name, solution(exercise.text), answer="true", check="false", points="")
+    return _cell(
+        tags, name, exercises.solution(exercise.text), answer="true", check="false", points=""
+    )
 
 
 def _check(topic: str, name: str) -> str:

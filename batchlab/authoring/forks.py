@@ -3,6 +3,7 @@
 a function that returns plain data  ->  the same data, from another process
 """
 
+import faulthandler
 import json
 import os
 import signal
@@ -41,6 +42,7 @@ def copied(work: Callable[[], Any], limit: int = LIMIT_SECONDS) -> Any:
             warnings.simplefilter("ignore", DeprecationWarning)  # threads: OMP_NUM_THREADS is 1
             child = os.fork()
         if child == 0:
+            faulthandler.disable()  # how it ended is said here, and in one line
             signal.alarm(limit)
             try:
                 results = {"found": work()}

@@ -18,17 +18,13 @@ import symtable
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from batchlab import exercises
-from batchlab.classroom.verdict import CheckFailed
-from batchlab.exercises import _exercise
-from batchlab.exercises._text import built
-from batchlab.exercises._words import MOST_LETTERS
+from batchlab.exercises import MOST_LETTERS, refusal
 
-__all__ = ["answers", "broken", "main", "refusal"]
+__all__ = ["answers", "broken", "main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -58,17 +54,6 @@ def answers(topic: str) -> Iterator[tuple[str, str, str, str, str]]:
             yield "wrong", one, mistake.thought, mistake.text, mistake.says
         for way, make in exercise.styles.items():
             yield "right", one, way, make(), ""
-
-
-def refusal(name: str, text: str, **how: Any) -> str:
-    """What an answer cell is told; empty where it passes."""
-    exercise = exercises.found(name)
-    _exercise._tries.clear()
-    try:
-        exercise.check(built(text, exercise.name, exercise._names), **how)
-    except CheckFailed as refused:
-        return str(refused)
-    return ""
 
 
 def broken(name: str, seeds: int) -> Iterator[str]:

@@ -7,23 +7,20 @@ are taken from a folder only if nothing that they depend on has changed since.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-import batchlab
-from batchlab.authoring import laws
-from batchlab.authoring.trial import Outcome, try_all
+from batchlab.authoring import closure, laws, trial
+from batchlab.authoring.trial import Outcome
 from batchlab.classroom import check
-from batchlab.exercises import folders
+from batchlab.exercises import folders, refusal
 
-__all__ = ["index", "main", "markdown", "page"]
+__all__ = ["faults", "found", "index", "main", "markdown", "page"]
 
 TRIED = {"wrong", "hidden"}  # kinds of outcomes that a check must refuse
 INDEX = """# Wrong answers, and what caught them
@@ -48,24 +45,24 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     root = options.root.resolve()
     names = options.lessons or sorted(p.parent.name for p in root.glob("solutions/*/*.ipynb"))
-    found = {name: _found(root, name, options.keep, options.reuse) for name in names}
+    told = {name: found(root, name, options.keep, options.reuse) for name in names}
     if options.json:
-        text = {name: [asdict(one) for one in results] for name, results in found.items()}
+        text = {name: [asdict(one) for one in results] for name, results in told.items()}
         options.json.write_text(json.dumps(text), encoding="utf-8")
     elif options.pages:
         options.pages.mkdir(parents=True, exist_ok=True)
-        made = {name: page(name, results) for name, results in found.items()}
-        for name, content in (made | {"index": index(found)}).items():
+        made = {name: page(name, results) for name, results in told.items()}
+        for name, content in (made | {"index": index(told)}).items():
             (options.pages / f"{name}.md").write_text(content, encoding="utf-8")
     else:
-        print("\n\n".join(markdown(name, results) for name, results in found.items()))
+        print("\n\n".join(markdown(name, results) for name, results in told.items()))
     return 0
 
 
-def index(found: Mapping[str, list[Outcome]]) -> str:
+def index(outcomes: Mapping[str, list[Outcome]]) -> str:
     """The page that leads to the page of each lesson, with how many answers were tried there."""
     rows = []
-    for name, results in found.items():
+    for name, results in outcomes.items():
         tried = [one for one in results if one.kind in TRIED]
         refused = [one for one in tried if one.caught_by]
         hidden = sum(one.kind == "hidden" for one in refused)
@@ -110,12 +107,20 @@ def _in_cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _found(root: Path, lesson: str, keep: Path | None, reuse: Path | None) -> list[Outcome]:
-    """Outcomes from the folder of an identical run, or from a run of their own."""
+def found(
+    root: Path, lesson: str, keep: Path | None = None, reuse: Path | None = None
+) -> list[Outcome]:
+    """The outcomes of a lesson: from the folder `reuse` if nothing changed since, else tried now.
+
+    Outcomes with a fault are tried again, whatever was kept.
+    """
     name = f"{lesson}-{_fingerprint(root, lesson)}.json"
     if reuse and (reuse / name).exists():
-        return [Outcome(**one) for one in json.loads((reuse / name).read_text(encoding="utf-8"))]
-    results = try_all(root, lesson) + _judged(lesson.partition("_")[2])
+        told = json.loads((reuse / name).read_text(encoding="utf-8"))
+        kept = [Outcome(**one) for one in told]
+        if not faults(kept):
+            return kept
+    results = trial.try_all(root, lesson) + _judged(lesson.partition("_")[2])
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
         for old in keep.glob(f"{lesson}-*.json"):
@@ -128,35 +133,48 @@ def _judged(topic: str) -> list[Outcome]:
     """The outcomes of the mistakes and the styles of a lesson's exercises."""
     found = []
     for kind, name, thought, text, words in laws.answers(topic) if topic in folders() else ():
-        said = laws.refusal(f"{topic}/{name}", text, fresh=check.rng(f"check-{name}"))
+        said = refusal(f"{topic}/{name}", text, fresh=check.rng(f"check-{name}"))
         caught: dict[str, Any] = {"caught_by": f"check-{name}", "error": "CheckFailed"}
         found.append(Outcome(kind, name, thought, words, message=said, **(caught if said else {})))
     return found
 
 
+def faults(results: list[Outcome]) -> list[str]:
+    """One line for each outcome that is not as it must be: what `make slow` would refuse.
+
+    >>> faults([Outcome("wrong", "waste", "the mean of shares"), Outcome("right", "waste", "loop")])
+    ['waste: the mean of shares: every check let it through']
+    """
+    said = []
+    for one in results:
+        why = _fault(one)
+        if why:
+            said.append(f"{one.answer}: {one.thought or one.kind}: {' '.join(why.split())}")
+    return said
+
+
+def _fault(one: Outcome) -> str:
+    if one.kind in TRIED:
+        if not one.caught_by:
+            return one.crash or "every check let it through"
+        named = bool(one.words) and one.words.casefold() in one.message.casefold()
+        plain = one.error == "CheckFailed" and named
+        return "" if plain else f"the message does not say {one.words!r}: {one.message}"
+    if one.kind == "blank":
+        return "" if "blank" in one.message else f"a blank does not say so: {one.message}"
+    wrote = one.stderr and "it writes to stderr, which nbgrader takes for an error"
+    return one.crash or (one.error and f"{one.error}: {one.message}") or wrote
+
+
 def _fingerprint(root: Path, lesson: str) -> str:
-    """Of all that outcomes depend on: the lesson, its bank, the library, what is installed."""
-    seen = hashlib.sha256()
-    for text in _what_counts(root, lesson):
-        seen.update(text)
-        seen.update(b"\0")
-    return seen.hexdigest()[:16]
-
-
-def _what_counts(root: Path, lesson: str) -> Iterator[bytes]:
-    library = Path(batchlab.__file__).parent
+    """Of all that outcomes depend on: the lesson, its bank, and what both run; the seed."""
     files = [
         *root.glob(f"solutions/{lesson}/*.ipynb"),
         *root.glob(f"lessons/{lesson}/*.ipynb"),
         root / "tests/wrong_answers" / f"{lesson}.py",
-        *(path for path in library.rglob("*") if path.suffix in {".py", ".js", ".txt", ".jsonl"}),
+        Path(trial.__file__),
     ]
-    for path in sorted(path for path in files if path.exists()):
-        yield path.name.encode()
-        yield path.read_bytes()
-    yield sys.version.encode()
-    yield os.environ.get("BATCHLAB_GRADING_SEED", "").encode()
-    yield " ".join(sorted({f"{one.name}={one.version}" for one in distributions()})).encode()
+    return closure.fingerprint(root, files, os.environ.get("BATCHLAB_GRADING_SEED", ""))
 
 
 if __name__ == "__main__":

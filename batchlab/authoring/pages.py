@@ -8,20 +8,17 @@ A file is only written where it changed. `python -m batchlab.authoring.pages FOL
 
 Words
     page    one Markdown file of the laid out folder, by its name there
-    cached  outputs of executed pages; they are kept beside a hash of all that they could depend on
+    cached  outputs of executed pages; each serves until something that the page runs has changed
 """
 
 import argparse
-import hashlib
 import re
-import shutil
 import sys
-from importlib import metadata
 from pathlib import Path
 
-from batchlab.authoring import catalogue, claims, expand, prose
+from batchlab.authoring import catalogue, claims, closure, expand, prose
 
-__all__ = ["bibliography", "formulas", "glossary", "laid_out", "library_hash", "main"]
+__all__ = ["bibliography", "formulas", "glossary", "laid_out", "main", "written"]
 
 FRONT = ("doctor",)  # pages of book/ that are read, and those that are looked up
 MEASURED = ("real_runs",)
@@ -37,7 +34,7 @@ REFERENCE = (
     "bibliography",
 )
 COPIED = ("img", "_ext", "_static")
-EXECUTING = ("numpy", "torch", "transformers", "matplotlib", "datasets", "ipykernel")
+KERNEL = "kernelspec: {name: python3,"
 CARD = re.compile(r"^\| formula card \| \|\n\|---\|---\|\n((?:\|.*\n)+)", re.MULTILINE)
 ENTRY = re.compile(r"^\| (?P<words>[^|]+?) \| (?P<meaning>.+?) \|$", re.MULTILINE)
 
@@ -52,37 +49,21 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     root = options.root.resolve()
     cache = (options.cache or options.folder.parent / "executed").resolve()
-    current = cache / library_hash(root)
-    for old in cache.glob("*"):
-        if old != current:
-            shutil.rmtree(old)
-    wanted = laid_out(root, options.matrix, current)
-    folder: Path = options.folder
+    written(options.folder, laid_out(root, options.matrix, cache))
+    return 0
+
+
+def written(folder: Path, wanted: dict[str, bytes]) -> None:
+    """Make a folder hold these files: writes what changed, removes what is gone; not _build."""
     for name, content in wanted.items():
         path = folder / name
         if not path.is_file() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     for path in [path for path in folder.rglob("*") if path.is_file()]:
-        if path.relative_to(folder).as_posix() not in wanted and "__pycache__" not in path.parts:
+        inside = path.relative_to(folder)
+        if inside.as_posix() not in wanted and not {"__pycache__", "_build"} & set(inside.parts):
             path.unlink()
-    return 0
-
-
-def library_hash(root: Path) -> str:
-    """Of everything that a page runs: the library, its data, and the versions beside it."""
-    seen = hashlib.sha256(sys.version.encode())
-    library = root / "batchlab"
-    for path in sorted(path for path in library.rglob("*") if path.is_file()):
-        name = path.relative_to(library)
-        if name.parts[0] not in {"authoring", "grading"} and "__pycache__" not in name.parts:
-            seen.update(f"{name}\0".encode() + path.read_bytes() + b"\0")
-    for package in EXECUTING:
-        try:
-            seen.update(f"{package} {metadata.version(package)}".encode())
-        except metadata.PackageNotFoundError:
-            continue
-    return seen.hexdigest()[:16]
 
 
 def laid_out(root: Path, matrix: Path | None, cache: Path) -> dict[str, bytes]:
@@ -91,7 +72,11 @@ def laid_out(root: Path, matrix: Path | None, cache: Path) -> dict[str, bytes]:
     texts = {path.stem: path.read_text(encoding="utf-8") for path in book.glob("*.md")}
     sources = {one: root / f"solutions/{one.folder}/{one.topic}.md" for one in known}
     lessons = {one: expand.read(path) for one, path in sources.items()}
-    pages = {f"{name}.md": text for name, text in texts.items() if name != "intro"}
+    pages = {
+        f"{name}.md": _executed(root, book / f"{name}.md", text)
+        for name, text in texts.items()
+        if name != "intro"
+    }
     pages["index.md"] = _front(texts["intro"], known)
     pages["words.md"] = glossary(texts["words"])
     pages["formulas.md"] = formulas(lessons)
@@ -106,6 +91,7 @@ def laid_out(root: Path, matrix: Path | None, cache: Path) -> dict[str, bytes]:
     config = (book / "_config.yml").read_text(encoding="utf-8")
     pages["_config.yml"] = config.replace("execute:\n", f"execute:\n  cache: {cache}\n")
     for one, text in lessons.items():
+        text = _executed(root, sources[one], text)
         text = re.sub(r"^measured: .*\n", "", text, count=1, flags=re.MULTILINE)
         pages[f"lessons/{one.folder}.md"] = text.replace("](img/", f"](../img/{one.folder}/")
     found = {name: text.encode() for name, text in pages.items()}
@@ -117,6 +103,18 @@ def laid_out(root: Path, matrix: Path | None, cache: Path) -> dict[str, bytes]:
         for path in source.parent.glob("img/*"):
             found[f"img/{one.folder}/{path.name}"] = path.read_bytes()
     return found
+
+
+def _executed(root: Path, source: Path, text: str) -> str:
+    """The text of a page, with the fingerprint of what it runs where jupyter-cache looks for it.
+
+    Outputs are kept for cells and kernel; with this word in the kernel, they are those of a library
+    that has not changed since.
+    """
+    if KERNEL not in text:
+        return text
+    depends = closure.fingerprint(root, [source])
+    return text.replace(KERNEL, f"{KERNEL} fingerprint: {depends},", 1)
 
 
 def _contents(known: list[catalogue.Lesson]) -> str:

@@ -50,7 +50,6 @@ The author's guide, one page
                   RIGHT  = {"waste": {"vectorised": "code of the answer cell"}}
               At least five wrong answers and two right for each blank, eight wrong for a Build.
               What HIDDEN holds is fitted to the printed inputs: hidden tests ask for nothing new.
-              SLOW = True keeps a heavy lesson for `make slow`.
 """
 
 import argparse

@@ -264,10 +264,17 @@ def try_all(root: Path, lesson: str) -> list[Outcome]:
 
 
 def in_a_copy(work: Callable[[], list[dict[str, Any]]], limit: int) -> list[Outcome]:
-    """Outcomes of a whole lesson, run as a grader runs it; nothing is printed."""
+    """Outcomes of a whole lesson, run as a grader runs it; nothing is printed.
+
+    Its environment is that of the copy alone: whoever asks goes on with the threads that it had.
+    """
+    with quiet():
+        return [Outcome(**one) for one in copied(partial(_in_a_grader, work), limit)]
+
+
+def _in_a_grader(work: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
     os.environ.setdefault("MPLBACKEND", "Agg")
     for library in ("OMP", "MKL", "OPENBLAS"):  # a copied process has none of the other threads
         os.environ[f"{library}_NUM_THREADS"] = "1"
     os.environ["BATCHLAB_GRADING"] = "1"  # heavy cells and GPU boxes step aside
-    with quiet():
-        return [Outcome(**one) for one in copied(work, limit)]
+    return work()

@@ -5,7 +5,9 @@
 The function runs once per rank, each in a thread of its own, and exactly one thread is awake at a
 time: the world switches only where a rank waits for another. So a run is deterministic, its clock
 is simulated (`Link`), a deadlock is seen at once, and a refusal names the ranks and their lines.
-The same function runs over real processes with `cluster.distributed.run`: same bits, same bytes.
+The same function runs over real processes with `cluster.distributed.run`: the same bytes travel and
+ranks are added up in the same order, to the same bits. What a rank computes by itself is equal to
+rounding: with another number of threads, NumPy's matrix products add in another order.
 
 Words
     clock     seconds that the link and `compute` would take; what Python takes is not in it

@@ -23,6 +23,19 @@ The author's guide
 """
 
 from batchlab.exercises._exercise import By, Exercise, Mistake
-from batchlab.exercises._find import folders, found, judge, ordered
+from batchlab.exercises._find import folders, found, judge, ordered, refusal
+from batchlab.exercises._text import solution
+from batchlab.exercises._words import MOST_LETTERS
 
-__all__ = ["By", "Exercise", "Mistake", "folders", "found", "judge", "ordered"]
+__all__ = [
+    "MOST_LETTERS",
+    "By",
+    "Exercise",
+    "Mistake",
+    "folders",
+    "found",
+    "judge",
+    "ordered",
+    "refusal",
+    "solution",
+]

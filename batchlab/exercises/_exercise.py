@@ -110,6 +110,14 @@ class Exercise:
         """The reference as an answer cell."""
         return source_of(self.right, self.name)
 
+    def of(self, text: str) -> Any:
+        """What the text of an answer cell defines, among the names of the exercise's file."""
+        return built(text, self.name, self._names)
+
+    def forget(self) -> None:
+        """Begin with the first hint again."""
+        _tries.pop(self.name, None)
+
     @property
     def _names(self) -> dict[str, Any]:
         home: dict[str, Any] = vars(inspect.getmodule(self.right))

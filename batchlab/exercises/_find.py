@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from batchlab.classroom import check, term
+from batchlab.classroom.verdict import CheckFailed
 from batchlab.exercises._exercise import Exercise
 
-__all__ = ["folders", "found", "judge", "ordered"]
+__all__ = ["folders", "found", "judge", "ordered", "refusal"]
 
 _rounds: Counter[str] = Counter()  # checks of an exercise in this process
 
@@ -63,3 +64,14 @@ def judge(name: str, answer: Any) -> None:
     _rounds[name] += 1
     exercise.check(answer, fresh=check.rng(seed))
     check.passed(exercise.passed)
+
+
+def refusal(name: str, text: str, **how: Any) -> str:
+    """What the text of an answer cell is told at a first try; empty where it passes."""
+    exercise = found(name)
+    exercise.forget()
+    try:
+        exercise.check(exercise.of(text), **how)
+    except CheckFailed as refused:
+        return str(refused)
+    return ""

@@ -1,6 +1,6 @@
 """A napkin formula: how much faster a step can get at most."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def bound(real_tokens, slots, fixed):

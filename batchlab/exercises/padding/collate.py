@@ -1,6 +1,6 @@
 """Build: a collator that reports its waste. PyTorch is imported where it is used."""
 
-from .. import By, Exercise
+from batchlab.exercises import By, Exercise
 
 TWO = [{"input_ids": [5, 0, 7, 8, 9], "labels": [-100, -100, 7, 8, 9]}, {"input_ids": [3, 0, 4]}]
 OTHER = [

@@ -5,8 +5,7 @@ from functools import cache
 import numpy as np
 
 from batchlab import lengths, padding, units
-
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 ROWS, WINDOWS = (2, 3, 5, 8, 12, 18, 27, 40), (1, 2, 3, 5, 8, 13, 21, 34, 55)
 MOST_WASTE, MOST_HELD = 0.25, 400

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .. import Exercise
-from . import drawn, several
+from batchlab.exercises import Exercise
+from batchlab.exercises.padding import drawn, several
 
 
 def waste(batches):

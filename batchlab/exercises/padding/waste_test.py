@@ -1,7 +1,7 @@
 """Catch the bug: one test for six wrong versions of waste."""
 
-from .. import Exercise
-from . import waste as of
+from batchlab.exercises import Exercise
+from batchlab.exercises.padding import waste as of
 
 
 def waste_test(waste):

@@ -1,0 +1,64 @@
+"""What holds for every test: it leaves the process as it found it, and no order is needed.
+
+`--shuffle 7` deals files, and the tests within each, in the order of that seed. `--within 40` skips
+what has not begun 40 seconds after the tests have been collected: `make quick`.
+"""
+
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+OF_LIBRARIES = {"PYTEST_CURRENT_TEST"}  # set on the way, by whom we did not write
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run in another order")
+    parser.addoption("--within", type=float, metavar="SECONDS", help="skip what begins later")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Files stay together, so that what a file makes once is made once."""
+    seed = config.getoption("--shuffle")
+    if seed is None:
+        return
+    dealt = random.Random(seed)
+    keys = {path: dealt.random() for path in dict.fromkeys(item.path for item in items)}
+    dealt.shuffle(items)
+    items.sort(key=lambda item: keys[item.path])
+
+
+def pytest_collection_finish(session):
+    session.config.begun = time.monotonic()
+
+
+def pytest_runtest_setup(item):
+    limit = item.config.getoption("--within")
+    if limit and time.monotonic() - item.config.begun > limit:
+        pytest.skip("no time left within a quick run: make test runs it")
+
+
+@pytest.fixture(autouse=True)
+def leaves_the_process_as_it_was():
+    """A test that leaves something behind fails itself, not another test in another order.
+
+    A thread less in the environment, and processes that are started later add in another order.
+    """
+    before = state()
+    yield
+    after = state()
+    left = {name: (was, after[name]) for name, was in before.items() if after[name] != was}
+    assert not left, f"left behind (before, after): {left}"
+
+
+def state():
+    kept = {name: text for name, text in os.environ.items() if name not in OF_LIBRARIES}
+    shared = {"environment": kept, "folder": Path.cwd()}
+    if torch := sys.modules.get("torch"):
+        shared["threads"] = torch.get_num_threads()
+        shared["type"] = torch.get_default_dtype()
+        shared["deterministic"] = torch.are_deterministic_algorithms_enabled()
+    return shared
