@@ -14,7 +14,6 @@ from batchlab.classroom.probes import lesson_16 as probe
 from batchlab.classroom.probes import lesson_16_finder as finder
 from batchlab.rates import PUBLISHED, Ramp, Stage
 
-WEB = {"out_of_memory": False, "loss": 4.0, "low": 900.0, "data": "web"}
 START = {"rows": 4, "accumulation": 2, "data_parallel": 1, "rate": 1e-3, "beta2": 0.99}
 
 

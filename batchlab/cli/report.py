@@ -113,7 +113,7 @@ def _of_cells(
 ) -> tuple[list[str], dict[str, Any]]:
     """The table of cells, then the knee and the predictions, or why there are none."""
     text = [_heading(summary), report.cell_table(summary)]
-    data = data | {"cells": [_line_data(summary, line) for line in summary.lines], "knee": None}
+    data = data | {"cells": [_line_data(line) for line in summary.lines], "knee": None}
     if not any(line.peak_bytes for line in summary.lines):
         predicted = figures.predicted_memory(summary)
         data["predicted_peak_bytes"] = predicted
@@ -165,7 +165,7 @@ def _heading(summary: throughput.Throughput) -> str:
     return f"{name}{size} on {data or 'unknown data'}; {records.machine(cell.environment)}"
 
 
-def _line_data(summary: throughput.Throughput, line: throughput.Line) -> dict[str, Any]:
+def _line_data(line: throughput.Line) -> dict[str, Any]:
     names = ("layout", "rows", "accumulation", "checkpointing", "precision")
     data = {name: getattr(line.cell, name) for name in names}
     data |= {"rounds": len(line.finished), "out_of_memory": line.out_of_memory}
