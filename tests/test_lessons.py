@@ -154,7 +154,7 @@ def tags(cell: dict) -> list[str]:
         pytest.param(300, 15.0, 1, marks=pytest.mark.deep, id="300 seeds"),
     ],
 )
-@pytest.mark.parametrize("lesson", [source.parent.name for source in SOURCES])
+@pytest.mark.parametrize("lesson", [source.parent.name for source in BANKS])
 def test_no_seed_refuses_a_right_answer_or_accepts_a_wrong_one(lesson, seeds, seconds, every):
     limits = ("--seeds", str(seeds), "--seconds", str(seconds), "--every", str(every))
     print(module("seeds", lesson, "--root", str(ROOT), *limits))

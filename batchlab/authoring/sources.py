@@ -19,37 +19,23 @@ The author's guide, one page
                   classroom.start("02_padding")
               The build puts the search for batchlab before them (SETUP below).
     cells     at most 12 lines of code, no magics; ids come from grade_id, else from the position.
-    answer    :tags: [hide-input]
-              :nbgrader: {schema_version: 3, grade_id: waste, solution: true, grade: false,
-                          locked: false, task: false}            (on one line)
-              Signature and docstring stay; between `### BEGIN SOLUTION` and `### END SOLUTION`
-              stand at most 15 lines, replaced by `raise NotImplementedError  # your turn`.
-              One answer is the Build of the lesson, :tags: [build, hide-input], up to 40 lines.
-    check     :tags: [hide-cell], grade_id: check-waste (the answer's id behind `check-`),
-              solution: false, grade: true, locked: true, points: 2. Points of a lesson sum to 10.
-              A second check of the same answer: check-waste-2. Every call of an answer is
-              check.call(waste, ...), and the last line is check.passed("Right: ...").
-              Names that it binds begin with an underscore: no helper of a learner is overwritten.
-              What handles live objects (tensors with a graph) is a function of the probe.
-              Notebooks hide the source of a check, as that of a quiz.
-    probe     reference answers, wrong versions and widget scenes stand in no cell: they are
-              functions of batchlab/classroom/probes/lesson_02.py.
+    exercise  a line `{exercise} waste` alone: the build writes the answer cell (signature,
+              docstring, blank) and the check cell, one line, from batchlab/exercises/padding/waste.py.
+              Where something is drawn between the two, `{check} waste` says where the check stands.
+              Points, cases, hints, mistakes and right ways stand in that file: see the guide of
+              `batchlab.exercises`. The exercises of a lesson give 10 points; one of at least three
+              points is its Build.
+    helpers   what a page draws or shows stands in its exercise's file or in `scenes.py` beside it.
     keep      the last code cell but quizzes, tag [keep]:  from batchlab.classroom import mine
               mine.keep("02_padding", waste, ...)
-    hidden    in a check cell, between `### BEGIN HIDDEN TESTS` and `### END HIDDEN TESTS`;
-              fresh inputs come from check.rng("check-waste").
     quiz      :tags: [quiz, hide-input], one call:  quiz.show([{"question": "...", "options": [
               {"text": "...", "right": True, "why": "..."}, ...]}, ...], key="02-recall")
     predict   one cell `predict.number("02-waste", None, unit="of the slots", low=0, high=1)`,
               then the run cell ends in `predict.reveal("02-waste", found.waste)`.
     prose     Markdown; also {cite:p}, {cite:t}, {admonition}, {note}, {tip}, {warning}, {figure}
               and (label)= lines, which the notebooks get as plain Markdown. No other directive.
-    bank      tests/wrong_answers/02_padding.py, plain dictionaries of code:
-                  WRONG  = {"waste": {"the thought": ("code of the answer cell", "words expected")}}
-                  HIDDEN = the same shape: passes the visible checks, only a hidden one refuses
-                  RIGHT  = {"waste": {"vectorised": "code of the answer cell"}}
-              At least five wrong answers and two right for each blank, eight wrong for a Build.
-              What HIDDEN holds is fitted to the printed inputs: hidden tests ask for nothing new.
+    older     a lesson whose exercises have no folder yet holds its answers and checks as cells, with
+              probes in batchlab/classroom/probes and a bank in tests/wrong_answers.
 """
 
 import argparse
