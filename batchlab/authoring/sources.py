@@ -20,7 +20,7 @@ The author's guide, one page
               The build puts the search for batchlab before them (SETUP below).
     cells     at most 12 lines of code, no magics; ids come from grade_id, else from the position.
     exercise  a line `{exercise} waste` alone: the build writes the answer cell (signature,
-              docstring, blank) and the check cell, one line, from batchlab/exercises/padding/waste.py.
+              docstring, blank) and the check cell, one line, from exercises/padding/waste.py.
               Where something is drawn between the two, `{check} waste` says where the check stands.
               Points, cases, hints, mistakes and right ways stand in that file: see the guide of
               `batchlab.exercises`. The exercises of a lesson give 10 points; one of at least three
@@ -34,7 +34,7 @@ The author's guide, one page
               then the run cell ends in `predict.reveal("02-waste", found.waste)`.
     prose     Markdown; also {cite:p}, {cite:t}, {admonition}, {note}, {tip}, {warning}, {figure}
               and (label)= lines, which the notebooks get as plain Markdown. No other directive.
-    older     a lesson whose exercises have no folder yet holds its answers and checks as cells, with
+    older     a lesson whose exercises have no folder yet holds answers and checks as cells, with
               probes in batchlab/classroom/probes and a bank in tests/wrong_answers.
 """
 
