@@ -289,7 +289,6 @@ ROOMS = {
     "classroom.probes.lesson_05_versions classroom.probes.watch data loop "
     "widgets | numpy |",
     "classroom.mine": "classroom.opening classroom.showing ||",
-    "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
     "classroom.probes.lesson_07_versions": "||",
     "classroom.probes.guard_07": "| torch |",
     "classroom.probes.chunks_07": "loop memory.trace | numpy torch |",
