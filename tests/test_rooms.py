@@ -296,11 +296,6 @@ ROOMS = {
     "classroom.probes.lesson_07": "classroom.plain classroom.probes.attempt "
     "classroom.probes.chunks_07 classroom.probes.guard_07 classroom.probes.lesson_07_versions "
     "memory plan units widgets ||",
-    "classroom.probes.device_09": "||",
-    "classroom.probes.lesson_09_versions": "| numpy |",
-    "classroom.probes.lesson_09": "classroom.plain classroom.probes.attempt "
-    "classroom.probes.device_09 classroom.probes.lesson_09_versions records roofline units widgets "
-    "| numpy |",
     "classroom.probes.lesson_10_feeding": "lengths | numpy torch |",
     "classroom.probes.lesson_10_processes": "| numpy torch |",
     "classroom.probes.lesson_10_readers": "||",
