@@ -253,7 +253,7 @@ class Exercise:
             if self.scene is None:
                 check.call(version, *arguments, asked="", twice=False, none=want is None, **options)
             if self.fault is not None:
-                return not self.fault(value, *arguments, **options)
+                return not self._fault(value, case)
             compare(value, want, "", self._how, list)
         except (CheckFailed, Exception):
             return False
@@ -308,17 +308,23 @@ class Exercise:
         verdict.refuse(asked, f"{plain.shown(got)}; a {type(error).__name__} is needed", likely)
 
     def _without_fault(self, got: Any, asked: str, earlier: list[Any], case: Any) -> None:
-        arguments, options = _parts(case)
-        assert self.fault is not None
-        said = self.fault(got, *arguments, **options)
+        said = self._fault(got, case)
         if not said:
             return
 
         def fits(value: Any, raised: Any) -> bool:
-            return raised is None and plain.shown(value) == plain.shown(got)
+            return raised is None and self._fault(value, case) == said
 
         likely = self._thoughts(earlier, case, fits) or self._because(got, case)
         verdict.refuse(asked, said, likely)
+
+    def _fault(self, got: Any, case: Any) -> str:
+        """What is wrong with a result, in words; the same words mean the same mistake."""
+        arguments, options = _parts(case)
+        try:
+            return self.fault(got, *arguments, **options) if self.fault else ""
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            return f"{plain.shown(got)}, which is not as asked: {worded(error)}"
 
     def _because(self, got: Any, case: Any) -> str:
         arguments, options = _parts(case)

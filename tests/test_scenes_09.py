@@ -1,0 +1,159 @@
+"""Lesson 09: the planted device, the record of the page, what tools count."""
+
+import inspect
+import statistics
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from batchlab import model, records, roofline
+from batchlab.exercises.throughput import full_rows, scenes
+from batchlab.exercises.throughput.benched import needed
+from batchlab.exercises.throughput.fit_step import fit_step
+from batchlab.exercises.throughput.mfu import mfu
+from batchlab.exercises.throughput.scenes import Device
+from batchlab.exercises.throughput.times_faster import times_faster
+from batchlab.exercises.throughput.useful_rate import useful_rate
+
+
+def test_a_call_returns_at_launch_and_a_wait_at_its_end():
+    made = Device({"A": 3.0}, launch=0.5)
+    call, begin = made.setting("A"), made.clock()
+    call()
+    call()
+    assert made.clock() - begin == 1.0
+    made.wait()
+    assert made.clock() - begin == 6.5, "launches hide behind the work of the first"
+
+
+def test_a_first_call_is_slow_for_each_setting_and_later_ones_are_not():
+    made = Device({"A": 1.0, "B": 2.0}, first=9.0)
+    seconds = []
+    for name in "ABAB":
+        begin = made.clock()
+        made.setting(name)()
+        made.wait()
+        seconds.append(made.clock() - begin)
+    assert seconds == [10.0, 11.0, 1.0, 2.0]
+
+
+def test_a_hot_device_is_slower_with_each_call_and_a_jitter_goes_in_turns():
+    made = Device({"A": 1.0}, heat=0.5)
+    call = made.setting("A")
+    call()
+    call()
+    made.wait()
+    assert made.host == 5.0 + 1.0 + 1.5
+    made = Device({"A": 1.0}, jitter=(1.0, 3.0))
+    found = scenes.in_turns({"A": made.setting("A")}, made.wait, made.clock, 4)
+    assert found == {"A": [1.0, 3.0, 1.0, 3.0]}
+
+
+def test_a_stretch_has_the_first_power_of_two_of_calls_that_is_enough():
+    assert needed({"A": 0.04, "B": 0.1, "C": 0.06}, 0.25, 0.0) == {"A": 8, "B": 4, "C": 8}
+    assert needed({"A": 0.25}, 1.0, 0.0) == {"A": 4}, "exactly least is enough"
+
+
+@pytest.mark.parametrize(("reads", "words"), [(False, "never read"), (True, "wait for the device")])
+def test_a_stretch_that_never_grows_ends_with_words(reads, words):
+    made = Device({"A": 0.1})
+    call = made.setting("A")
+    with pytest.raises(RuntimeError, match=words):
+        while True:
+            call()
+            if reads:
+                made.clock()
+
+
+def test_the_references_agree_with_numpy_and_with_the_library():
+    rows, seconds = [1, 2, 3, 4, 4], [0.7, 3.1, 4.2, 7.4, 6.8]  # noise makes t0 negative
+    (tau, t0), cov = np.polyfit(rows, seconds, 1, cov=True)
+    want = t0, tau, cov[1, 1] ** 0.5, cov[0, 0] ** 0.5
+    assert fit_step(rows, seconds) == pytest.approx(want)
+    assert times_faster(16 * 0.01, 29 * 0.01, 4, 4) == pytest.approx(1.1), "t0 of 0.55 tau: a tenth"
+    assert times_faster(60, 2, 4, 4) == 272 / 92 and times_faster(5, 25, 4, 4) == 420 / 405
+    per_token = mfu(1, 8.03e9, 32, 4096, 8192, 1)
+    assert per_token == pytest.approx([48.18e9, 54.62e9, 61.06e9], rel=1e-3)
+    assert roofline.rows_to_saturate(0.06, 0.002) == pytest.approx(9 * 0.06 / 0.002)
+
+
+def test_the_setting_to_find_is_the_first_at_the_ridge():
+    h100 = roofline.DEVICES["H100 SXM"]
+    (right,) = [rows for rows in range(1, 49) if not full_rows.why(rows)]
+    assert roofline.intensity(20 * right, 2048, 8192) >= h100.ridge
+    assert roofline.intensity(20 * (right - 1), 2048, 8192) < h100.ridge
+    assert "tokens" in full_rows.why(361) and full_rows.why("19")
+
+
+def test_the_record_says_what_the_page_says():
+    """`compile_knee`: written by `python benchmarks/compile_knee.py --only short`."""
+    lines = records.read("compile_knee")
+    assert all(len(one["process_seconds"]) == 12 for one in lines)
+    fit = {mode: fit_step(list(by), list(by.values()))
+           for mode, by in scenes.compiled().items()}  # fmt: skip
+    (t0, tau, *_), (compiled_t0, compiled_tau, *_) = fit["eager"], fit["compiled"]
+    assert compiled_t0 < t0 / 2 and compiled_tau / tau == pytest.approx(5 / 6, abs=0.03)
+    knees = {mode: _knee(list(by), list(by.values())) for mode, by in scenes.compiled().items()}
+    assert knees["eager"] == pytest.approx((419, 43), abs=0.5)
+    assert knees["compiled"] == pytest.approx((226, 14), abs=0.5)
+    assert max(scenes.compiled()["eager"]) == 32
+    took = sum(one["first_seconds"] for one in lines if one["mode"] == "compiled")
+    assert scenes.compiling() == took == pytest.approx(330, abs=5)
+
+
+def _knee(rows, seconds):
+    """9 t0 / tau and its standard error, from the whole covariance of NumPy's fit."""
+    (tau, t0), cov = np.polyfit(rows, seconds, 1, cov=True)
+    slope = np.array([-9 * t0 / tau**2, 9 / tau])
+    return 9 * t0 / tau, float(np.sqrt(slope @ cov @ slope))
+
+
+def test_slots_rise_and_useful_tokens_fall_in_the_sweep():
+    cells = [c for c in records.read("cpu_sweep").cells() if c.layout == "padded"]
+    slots, useful = {}, {}
+    for rows in (1, 4, 8, 16):
+        own = [c for c in cells if c.rows == rows]
+        slots[rows] = sum(c.slots for c in own) / sum(c.seconds for c in own)
+        seen = [(c.documents, c.slots, c.real_tokens, c.seconds) for c in own]
+        useful[rows] = useful_rate(seen, 0)
+    pairs = {}
+    for rows in (1, 16):
+        own = [c.counts for c in cells if c.rows == rows]
+        pairs[rows] = sum(c.slot_pairs for c in own) / sum(c.slots for c in own)
+    assert pairs == pytest.approx({1: 288, 16: 553}, abs=0.5)
+    assert slots[8] < slots[4] > slots[16]
+    assert slots[4] / slots[1] == pytest.approx(1.5, abs=0.05) and useful[4] < useful[1]
+
+
+def test_the_trainer_counts_slots_in_flops_and_tokens_unless_told():
+    from transformers import Trainer
+
+    net = model.small(64, layers=1, hidden=16, heads=2)
+    inputs = {"input_ids": torch.ones(2, 5, dtype=torch.int64),
+              "attention_mask": torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]])}  # fmt: skip
+    flops = Trainer.floating_point_ops(SimpleNamespace(model=net), inputs)
+    assert flops == 6 * 10 * net.num_parameters(exclude_embeddings=True)
+    for told, want in (("all", 10), ("non_padding", 7)):
+        trainer = SimpleNamespace(
+            args=SimpleNamespace(include_num_input_tokens_seen=told, device="cpu"), model=net,
+            state=SimpleNamespace(num_input_tokens_seen=0),
+            accelerator=SimpleNamespace(gather=lambda value: value),
+        )  # fmt: skip
+        Trainer._track_num_input_tokens(trainer, inputs)
+        assert trainer.state.num_input_tokens_seen == want
+
+
+def test_trl_counts_the_attention_mask_where_there_is_one():
+    trainer = pytest.importorskip("trl").SFTTrainer
+    source = inspect.getsource(trainer)
+    assert 'inputs["attention_mask"].sum()' in source and '["num_tokens"]' in source
+
+
+def test_settings_take_turns_in_reverse_order():
+    made = Device({"A": 1.0, "B": 2.0})
+    settings = {name: made.setting(name) for name in "AB"}
+    found = scenes.in_turns(settings, made.wait, made.clock, 4)
+    assert "".join(made.called[4:]) == "ABBAABBA"
+    assert statistics.median(found["B"]) == 2.0
