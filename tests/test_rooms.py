@@ -275,19 +275,6 @@ ROOMS = {
     "classroom.probes.lesson_04_rows classroom.probes.lesson_04_ways packing widgets | numpy |",
     "classroom.probes.bigram": "counts | torch |",
     "classroom.probes.collators": "counts | torch |",
-    "classroom.probes.recipes": "classroom.probes.bigram loop | torch |",
-    "classroom.probes.watch": "classroom.probes.bigram | numpy torch |",
-    "classroom.probes.ranks_whole": "classroom.probes.bigram loop | torch |",
-    "classroom.probes.ranks": "classroom.probes.bigram classroom.probes.ranks_whole "
-    "classroom.probes.watch | numpy torch |",
-    "classroom.probes.lesson_05_versions": "| numpy |",
-    "classroom.probes.lesson_05_loaders": "| numpy torch |",
-    "classroom.probes.lesson_05": "classroom.plain classroom.probes.attempt "
-    "classroom.probes.bigram classroom.probes.collators classroom.probes.ranks "
-    "classroom.probes.lesson_05_loaders "
-    "classroom.probes.ranks_whole classroom.probes.recipes "
-    "classroom.probes.lesson_05_versions classroom.probes.watch data loop "
-    "widgets | numpy |",
     "classroom.mine": "classroom.opening classroom.showing ||",
     "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
     "classroom.probes.lesson_07_versions": "||",
