@@ -1,8 +1,10 @@
 """Compare what came with what is right: the right value says how.
 
-a float near, an int exactly, a tensor by dtype, shape and values, a dict key by key
+a float near (nan or inf: either), an int exactly, a tensor by dtype, shape and values, a dict
+key by key; an empty text means that nothing is wrong, another one says what is
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -95,8 +97,15 @@ def _judged(got: Any, want: Any, asked: str, how: How) -> None:
         )
     elif type(want) is int:
         check.equal(got, want, asked=asked, whole=how.whole, constant=how.secret)
+    elif isinstance(want, float) and not math.isfinite(want):
+        value = verdict.plainly(plain.number, got, asked, "")
+        if not plain.not_finite(value):
+            verdict.refuse(asked, f"{plain.shown(value)}; nan or inf is right")
     elif isinstance(want, float):
         check.equal(got, want, asked=asked, rel=how.rel, abs=how.abs, constant=how.secret)
+    elif want == "" and type(got) is str:
+        if got:
+            verdict.refuse(asked, got)
     elif type(want) is str:
         check.choice(got, want, asked=asked)
     elif want == [] and isinstance(got, list) and got:

@@ -96,6 +96,7 @@ class Exercise:
     passed: str = "Right."
     mistakes: list[Mistake] = field(default_factory=list)
     styles: dict[str, Callable[[], str]] = field(default_factory=dict)
+    _before: dict[tuple[str, int, int], Any] = field(default_factory=dict)  # see `_once`
 
     def __post_init__(self) -> None:
         if self.share:
@@ -219,8 +220,21 @@ class Exercise:
     def _how(self) -> How:
         return How(**{one.name: getattr(self, one.name) for one in fields(How)})
 
+    def _once(self, what: str, version: Any, case: Any, make: Callable[[Any, Any], T]) -> T:
+        """What `make` gives for a version of ours; of a shown case it is made once."""
+        if not any(case is one for one in self.shown):
+            return make(version, case)
+        key = what, id(version), id(case)
+        if key not in self._before:
+            self._before[key] = make(version, case)
+        found: T = self._before[key]
+        return found
+
     def _outcome(self, version: Any, case: Any) -> tuple[Any, Exception | None]:
         """What a version of ours gives for a case, or the exception that it raises."""
+        return self._once("outcome", version, case, self._ran)
+
+    def _ran(self, version: Any, case: Any) -> tuple[Any, Exception | None]:
         arguments, options = copied(_parts(case))
         try:
             if self.scene is not None:
@@ -239,6 +253,9 @@ class Exercise:
 
     def _agrees(self, version: Any, case: Any) -> bool:
         """Whether a version would pass a case: its value is right and its arguments stay."""
+        return self._once("agrees", version, case, self._passes)
+
+    def _passes(self, version: Any, case: Any) -> bool:
         arguments, options = _parts(case)
         (value, raised), (want, error) = (
             self._outcome(version, case),

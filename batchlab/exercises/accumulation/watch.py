@@ -1,9 +1,9 @@
 """Watch a learner's optimizer step: what it calls, what it holds, where the weights go.
 
-    a step function, target tokens of each micro-batch  ->  counts, weights, a timeline
+    a step function, target tokens of each micro-batch  ->  plain data by name, in order of judging
 
 The step is a function of (model, optimizer, schedule, micro_batches, max_norm), as lesson 05 asks
-for it.
+for it. A text that is empty says that nothing is wrong.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from batchlab.classroom.probes.bigram import (
+from .bigram import (
     Counting,
     Layered,
     handed_over,
@@ -31,7 +31,7 @@ from batchlab.classroom.probes.bigram import (
     windows_of,
 )
 
-__all__ = ["Step", "altered", "steps", "timeline"]
+__all__ = ["Step", "altered", "diverged", "steps", "timeline"]
 
 Step = Callable[..., Any]
 
@@ -41,47 +41,52 @@ def steps(
     windows: Sequence[Sequence[int]],
     *,
     max_norm: float = math.inf,
-    diverged: str = "",
-    only: int | None = None,
     training: bool = True,
     loud: float = 1.0,
-    late: int = 0,
 ) -> dict[str, Any]:
     """Run `step` on each window, given as target tokens per micro-batch, and say what was seen.
 
-    weights          after each window, flat; losses: what the step returned
-    returned         what kind of thing it returned; a tensor may hold its graph
-    left             what of model and optimizer is otherwise than before, besides the weights
-    optimizer_steps, schedule_steps, backward_calls, zero_grad_calls, forward_calls: over all
-    order            "optimizer" and "schedule" in the order of their steps
-    peak_live        most micro-batches that were live at once
-    altered          what became of the list of micro-batches; empty: it is as it was
-    training         the mode in which the model is handed over
-    diverged="nan" or "inf" gives weights that make the loss so, as after a step too far; `only`
-    is then the one micro-batch of the first window that it meets. `loud` makes losses and
-    gradients long; `late` is the step at which the schedule stands.
+    `training` is the mode in which the model is handed over; `loud` makes losses and gradients
+    long.
     """
     model, optimizer, schedule = made(Layered(loud).handed(training))
-    model.diverge(diverged, None if only is None else lone(windows_of(windows)[0], only, diverged))
-    schedule.last_epoch = late
     planted(optimizer)
     handed = handed_over(model)
-    weights, losses, returned, change = [], [], [], ""
+    weights, losses, change = [], [], ""
     with _watched(model, optimizer, schedule):
         for window in windows_of(windows):
             before = copy.deepcopy(window)
-            loss = step(model, optimizer, schedule, window, max_norm)
-            returned.append(_kind(loss))
-            losses.append(_number(loss))
+            losses.append(step(model, optimizer, schedule, window, max_norm))
             weights.append(weights_of(model))
             change = change or altered(before, window)
+    kinds = {_kind(loss) for loss in losses} - {""}
     order = [name for name in model.order if name in {"optimizer", "schedule"}]
-    left = left_behind(model, optimizer, handed)
-    more: dict[str, Any] = {"returned": returned, "altered": change, "order": order, "left": left}
-    seen = {f"{name}_calls": model.calls[name] for name in ("forward", "backward", "zero_grad")}
-    counts = {f"{name}_steps": model.calls[name] for name in ("optimizer", "schedule")}
-    more |= {"weights": weights, "losses": losses, "peak_live": model.peak_live}
-    return {**more, **seen, **counts}
+    late = order == ["schedule", "optimizer"] * len(windows)
+    count = sum(map(len, windows))
+    return {
+        "optimizer steps": model.calls["optimizer"],
+        "the micro-batches": f"{change}: work on copies" if change else "",
+        "weights": np.array(weights),
+        "model and optimizer": ", ".join(left_behind(model, optimizer, handed)),
+        "what is returned": ", ".join(kinds),
+        "loss per target token": np.array(losses if not kinds else 0.0, float),
+        "steps of the schedule": model.calls["schedule"],
+        "the schedule": "it came before the optimizer" if late else "",
+        "forward passes beyond one each": max(0, model.calls["forward"] - count),
+        "micro-batches held at once": model.peak_live,
+    }
+
+
+def diverged(step: Step, window: Sequence[int], how: str, only: int | None) -> dict[str, Any]:
+    """What a step says and does where a weight, or micro-batch `only` alone, gives nan or inf."""
+    model, optimizer, schedule = made(Layered())
+    (data,) = windows_of([window])
+    model.diverge(how, None if only is None else lone(data, only, how))
+    with _watched(model, optimizer, schedule):
+        loss = step(model, optimizer, schedule, data, math.inf)
+    sound = np.isnan(weights_of(model)).sum() <= 1 and model.calls["optimizer"]
+    mended = "a step was taken, and its weights look sound" if sound else ""
+    return {"loss": math.nan if _kind(loss) or loss != loss else float(loss), "the step": mended}
 
 
 def timeline(step: Step, window: Sequence[int]) -> list[tuple[str, dict[str, float]]]:
@@ -106,13 +111,11 @@ def altered(before: list[dict[str, Tensor]], after: list[dict[str, Tensor]]) -> 
 
 
 def _kind(loss: object) -> str:
+    """What a returned loss is, if it is no float."""
     if isinstance(loss, Tensor):
-        return "a tensor with its graph" if loss.requires_grad else "a tensor"
-    return "a float" if isinstance(loss, float | np.floating) else type(loss).__name__
-
-
-def _number(loss: object) -> object:
-    return loss.detach().tolist() if isinstance(loss, Tensor) else loss
+        graph = " with its graph" if loss.requires_grad else ""
+        return f"a tensor{graph}: .item() makes a float of it"
+    return "" if isinstance(loss, float | np.floating) else f"{type(loss).__name__}, no float"
 
 
 @contextlib.contextmanager
@@ -133,9 +136,8 @@ def _watched(model: Counting, optimizer: Any, schedule: Any) -> Iterator[None]:
 
     backward = counted("backward", torch.autograd.backward, "backward")
     optimizer.step = counted("optimizer", optimizer.step, "step")
-    optimizer.zero_grad = counted("zero_grad", optimizer.zero_grad)
     schedule.step = counted("schedule", schedule.step)
     model.calls.clear()
     with mock.patch("torch.autograd.backward", backward), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # PyTorch warns of the order, which `order` shows
+        warnings.simplefilter("ignore")  # PyTorch warns of the order, which is noted
         yield

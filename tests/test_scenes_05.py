@@ -1,0 +1,123 @@
+"""The scenes of lesson 05 see what a step does: judges beside its reference."""
+
+import argparse
+import math
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from batchlab.cli import check
+from batchlab.exercises.accumulation import ranks, scenes, watch
+from batchlab.exercises.accumulation.bigram import IGNORE, Layered, made, windows_of
+from batchlab.exercises.accumulation.full_step import full_step
+from batchlab.exercises.accumulation.take_step import take_step
+from batchlab.exercises.accumulation.unfair_rows import ROWS, fault, finder
+from batchlab.exercises.accumulation.world import at_once
+
+WINDOWS = [[3, 8, 1, 4], [5, 0, 6, 3]]
+
+
+@pytest.mark.parametrize("max_norm", [math.inf, 0.05])
+def test_the_step_is_that_of_pytorchs_own_mean_over_the_whole_window(max_norm):
+    model, optimizer, _ = made(Layered())
+    weights, losses = [], []
+    for window in windows_of(WINDOWS):
+        logits = torch.cat([model(one["input_ids"])[:, :-1].flatten(0, 1) for one in window])
+        labels = torch.cat([one["labels"][:, 1:].flatten() for one in window])
+        loss = F.cross_entropy(logits, labels, ignore_index=IGNORE)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        optimizer.step()
+        losses.append(loss.item())
+        weights.append(torch.nn.utils.parameters_to_vector(model.parameters()).tolist())
+    seen = watch.steps(take_step, WINDOWS, max_norm=max_norm)
+    assert seen["loss per target token"] == pytest.approx(losses, rel=1e-12)
+    assert seen["weights"] == pytest.approx(np.array(weights), rel=1e-10)
+
+
+def test_several_ranks_take_the_step_of_one():
+    one = watch.steps(
+        lambda model, optimizer, schedule, micro_batches, max_norm: full_step(
+            model, optimizer, micro_batches, max_norm, lambda tensor: tensor
+        )[0],
+        [[7, 2]],
+    )
+    seen = ranks.on_ranks(full_step, [[7, 2], []])
+    assert seen["weights by rank"][1] == pytest.approx(one["weights"][0], rel=1e-6)
+    assert seen["loss by rank"] == pytest.approx([one["loss per target token"][0]] * 2)
+
+
+def test_the_timeline_frees_activations_and_keeps_gradients():
+    events = watch.timeline(take_step, [3, 8, 1, 4])
+    assert [name for name, _ in events] == ["forward", "backward"] * 4 + ["step"]
+    after_backward = [held for name, held in events if name == "backward"]
+    assert all(held["activations"] == 0 for held in after_backward)
+    assert {held["gradients"] for held in after_backward} == {2 * 12 * 6 * 8 / 1024}
+
+
+def test_what_was_patched_is_put_back():
+    before = torch.autograd.backward
+    watch.steps(take_step, WINDOWS)
+    assert torch.autograd.backward is before
+
+
+def test_a_rank_that_waits_for_one_that_left_is_told_at_once():
+    def leaves(rank, over_ranks):
+        return over_ranks(torch.ones(())) if rank == 0 else None
+
+    with pytest.raises(RuntimeError, match=r"rank 0 waits for ever.*rank 1 left after 0 calls"):
+        at_once(leaves, 2)
+
+
+def test_ranks_that_send_other_shapes_call_in_another_order():
+    with pytest.raises(RuntimeError, match="another order"):
+        at_once(lambda rank, over_ranks: over_ranks(torch.zeros(rank + 1)), 2)
+    with pytest.raises(TypeError, match="adds tensors"):
+        at_once(lambda rank, over_ranks: over_ranks(3), 1)
+
+
+def test_the_setting_to_find_is_no_end_of_the_slider_and_every_other_has_its_fault():
+    (rows,) = (rows for rows in ROWS if not fault(rows))
+    assert rows not in (1, 60) and fault(np.int64(rows)) == fault(float(rows)) == ""
+    for other in (None, str(rows), rows + 0.5, 16, [rows]):
+        assert fault(other)
+    assert finder().scene({"rows": rows, "trained": "code only"})["found"]
+
+
+@pytest.mark.parametrize(
+    ("step", "length"), [(scenes.undivided_step, 4.0), (scenes.divided_twice_step, 0.25)]
+)
+def test_the_steps_of_the_self_test_divide_too_little_and_too_much(step, length):
+    """With equal counts the mean of means is right, and only the scale is off."""
+
+    def moved(taken):
+        model, optimizer, _ = made()
+        before = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+        taken(model, optimizer, windows_of([[4, 4, 4, 4]])[0])
+        return (torch.nn.utils.parameters_to_vector(model.parameters()) - before).norm().item()
+
+    assert moved(step) == pytest.approx(length * moved(scenes.popular_step))
+
+
+@pytest.mark.slow
+def test_steps_and_ranks_are_judged_beside_an_answer_in_another_process(tmp_path):
+    """Two answers are spoilt; the other process is told the same thoughts as a learner."""
+    source = Path("solutions/05_accumulation/accumulation.ipynb")
+    book = nbformat.read(source, as_version=4)
+    for cell in book.cells:
+        if cell.source.startswith("def take_step"):
+            cell.source = cell.source.replace("schedule.step()\n", "pass\n")
+        elif cell.source.startswith("def full_step"):
+            cell.source = cell.source.replace("over_ranks(torch", "(torch")
+    spoilt = tmp_path / "05_accumulation" / source.name
+    spoilt.parent.mkdir()
+    nbformat.write(book, spoilt)
+    parser = argparse.ArgumentParser()
+    check.arguments(parser)
+    said = str(check.run(parser.parse_args([str(spoilt)])))
+    assert "schedule.step() is missing" in said and "by the targets of one rank" in said
