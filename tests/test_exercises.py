@@ -1,5 +1,8 @@
 """The laws of every exercise, and what each of them refuses."""
 
+import subprocess
+import sys
+
 import pytest
 
 from batchlab import exercises
@@ -14,6 +17,17 @@ NAMES = [name for topic in exercises.folders() for name in exercises.ordered(top
 def test_an_exercise_keeps_the_laws(name):
     """Right ways pass, mistakes are refused by their own thought, no shown case is idle."""
     assert list(laws.broken(name, seeds=3)) == []
+
+
+def test_exercises_load_without_torch():
+    """So that a page can run them: what needs torch imports it inside its functions."""
+    code = (
+        f"import sys; sys.modules['torch'] = None\n"
+        f"from batchlab import exercises\n"
+        f"for name in {NAMES}: exercises.found(name)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == ""
 
 
 @pytest.mark.deep

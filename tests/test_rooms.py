@@ -78,8 +78,8 @@ __main__ | cli | numpy
 classroom | widgets ~exercises | numpy | IPython
 classroom.real_runs | classroom records report units | numpy
 exercises | classroom | numpy
-exercises.* | classroom exercises library | numpy | torch
-classroom.probes | classroom library | matplotlib numpy torch transformers
+exercises.* | classroom exercises library | numpy torch | pytest torch
+classroom.probes | classroom exercises.* library | matplotlib numpy torch transformers
 grading | classroom reading ~exercises | numpy | nbgrader sqlalchemy torch
 authoring | classroom exercises | numpy | jupytext nbformat nbgrader traitlets
 cli.check | cli grading | numpy

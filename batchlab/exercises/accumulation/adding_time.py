@@ -1,6 +1,6 @@
 """A napkin formula: the time to add one gradient to the sum."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def adding_time(parameters, sum_bytes, new_bytes, bandwidth):

@@ -1,6 +1,6 @@
 """Catch the bug: one test for six wrong loops over an epoch."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def epoch_test(epoch):

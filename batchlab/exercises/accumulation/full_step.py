@@ -2,8 +2,8 @@
 
 from math import inf
 
-from .. import By, Exercise
-from . import GIVEN, loss_sum, targets
+from batchlab.exercises import By, Exercise
+from batchlab.exercises.accumulation import GIVEN, loss_sum, targets
 
 
 def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
@@ -40,7 +40,7 @@ def full_step(model, optimizer, micro_batches, max_norm, over_ranks):
 
 def scene(answer, counts, dtype="", diverged="", only=None, **options):
     """What is seen of one step of some ranks, given as target tokens of their micro-batches."""
-    from . import ranks
+    from batchlab.exercises.accumulation import ranks
 
     if not any(map(sum, counts)):
         return ranks.refusals(answer, counts)

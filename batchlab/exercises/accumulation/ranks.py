@@ -23,8 +23,7 @@ from torch import Tensor, nn
 
 from batchlab import loop
 from batchlab.classroom import plain
-
-from .bigram import (
+from batchlab.exercises.accumulation.bigram import (
     Layered,
     erased,
     handed_over,
@@ -34,8 +33,8 @@ from .bigram import (
     planted,
     weights_of,
 )
-from .watch import altered
-from .world import at_once
+from batchlab.exercises.accumulation.watch import altered
+from batchlab.exercises.accumulation.world import at_once
 
 __all__ = ["diverged", "in_low_precision", "on_ranks", "refusals"]
 

@@ -2,12 +2,11 @@
 
 from batchlab import loop
 from batchlab.classroom.verdict import CheckFailed
-
-from ..padding import collate as _padding
-from . import targets
-from .unfair_rows import finder
-from .watch import timeline
-from .world import at_once
+from batchlab.exercises.accumulation import targets
+from batchlab.exercises.accumulation.unfair_rows import finder
+from batchlab.exercises.accumulation.watch import timeline
+from batchlab.exercises.accumulation.world import at_once
+from batchlab.exercises.padding import collate as _padding
 
 __all__ = [
     "at_once",

@@ -2,8 +2,8 @@
 
 from math import inf
 
-from .. import By, Exercise
-from . import GIVEN, loss_sum, targets
+from batchlab.exercises import By, Exercise
+from batchlab.exercises.accumulation import GIVEN, loss_sum, targets
 
 
 def take_step(model, optimizer, schedule, micro_batches, max_norm):
@@ -28,7 +28,7 @@ def take_step(model, optimizer, schedule, micro_batches, max_norm):
 
 def scene(answer, windows, diverged="", only=None, **options):
     """What is seen of the steps of some windows, given as target tokens of each micro-batch."""
-    from . import watch
+    from batchlab.exercises.accumulation import watch
 
     if diverged:
         return watch.diverged(answer, windows[0], diverged, only)

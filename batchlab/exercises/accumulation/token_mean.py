@@ -1,6 +1,6 @@
 """The right mean: nats over target tokens of the whole step."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def token_mean(means, counts):

@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 
 from batchlab.classroom import plain
-
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 DOCUMENTS, LIMIT = 60, 3  # documents of a step; how often its fair share is too often
 ROWS = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .bigram import (
+from batchlab.exercises.accumulation.bigram import (
     Counting,
     Layered,
     handed_over,

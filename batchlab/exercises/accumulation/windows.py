@@ -1,6 +1,6 @@
 """Windows, and the forgotten tail."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def windows(micro_batches, accumulation):

@@ -1,6 +1,6 @@
 """Catch the bug: one test for twelve wrong versions of fit."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def fit(slots, rows, length, replicas):

@@ -1,6 +1,6 @@
 """A napkin formula: the slots of a published step, in millions."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def million_slots(devices, tensor, pipeline, sequences, length):

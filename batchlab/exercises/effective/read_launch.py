@@ -2,9 +2,9 @@
 
 from math import prod
 
-from .. import Exercise
-from . import near, offers_none
-from .replicas import replicas
+from batchlab.exercises import Exercise
+from batchlab.exercises.effective import near, offers_none
+from batchlab.exercises.effective.replicas import replicas
 
 SIGNS = {  # as on the page
     "TrainingArguments": ["per_device_train_batch_size"],

@@ -1,7 +1,7 @@
 """How many replicas: a division that leaves no remainder."""
 
-from .. import Exercise
-from . import near, offers_none
+from batchlab.exercises import Exercise
+from batchlab.exercises.effective import near, offers_none
 
 
 def replicas(devices, tensor, pipeline, context):

@@ -1,7 +1,7 @@
 """Every exact split: rows times accumulation, or a refusal with its neighbours."""
 
-from .. import Exercise
-from . import near, offers_none
+from batchlab.exercises import Exercise
+from batchlab.exercises.effective import near, offers_none
 
 
 def splits(slots, length, replicas, most_rows):

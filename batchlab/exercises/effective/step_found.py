@@ -1,6 +1,6 @@
 """Find the setting: any whose step has the slots of DeepSeek-V3's first steps."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 SLOTS = 3072 * 4096  # DeepSeek-V3 began with 3,072 sequences of 4,096 (arXiv:2412.19437)
 OFFERED = {

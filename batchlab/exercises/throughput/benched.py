@@ -6,7 +6,7 @@ an answer, a device  ->  its result and what it called  ->  what came, and the c
 import itertools
 from statistics import median
 
-from .scenes import Device
+from batchlab.exercises.throughput.scenes import Device
 
 __all__ = ["judged", "scene"]
 

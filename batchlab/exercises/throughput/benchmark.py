@@ -1,7 +1,7 @@
 """Build: a benchmark that a reviewer would believe, tried on a device with planted faults."""
 
-from .. import Exercise
-from .benched import judged, scene
+from batchlab.exercises import Exercise
+from batchlab.exercises.throughput.benched import judged, scene
 
 
 def benchmark(settings, wait, clock, rounds, least):

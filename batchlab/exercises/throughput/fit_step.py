@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def fit_step(rows, seconds):

@@ -4,8 +4,7 @@ import itertools
 
 from batchlab import roofline, units
 from batchlab.classroom import plain
-
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 ROW_TOKENS = 20  # of a row: short rows, as of questions and answers
 LAYERS = {

@@ -1,6 +1,6 @@
 """Three conventions of model FLOPs utilisation."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def mfu(tokens_per_second, parameters, layers, width, length, peak):

@@ -1,6 +1,6 @@
 """A napkin formula: one micro-batch against the same rows in pieces."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def times_faster(t0, tau, rows, pieces):

@@ -2,7 +2,7 @@
 
 from statistics import median  # noqa: F401  # for a version below
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def useful_rate(seen, warmup):
