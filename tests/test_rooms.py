@@ -79,7 +79,7 @@ classroom | widgets ~exercises | numpy | IPython
 classroom.real_runs | classroom records report units | numpy
 exercises | classroom | numpy
 exercises.* | classroom exercises library | numpy torch | pytest torch
-classroom.probes | classroom exercises.* library | matplotlib numpy torch transformers
+classroom.probes | classroom library | matplotlib numpy torch transformers
 grading | classroom reading ~exercises | numpy | nbgrader sqlalchemy torch
 authoring | classroom exercises | numpy | jupytext nbformat nbgrader traitlets
 cli.check | cli grading | numpy
