@@ -228,6 +228,13 @@ def test_the_check_says_what_the_readme_shows():
     assert str(caught.value) == shown
 
 
+def test_no_test_writes_past_the_one_who_collects_what_is_printed():
+    """A passing test prints nothing: what it wants to say is shown where it fails, or by -rP."""
+    loud = re.compile(r"cap(?:sys|fd)\.dis" r"abled|__std(?:out|err)_" r"_")
+    texts = {path.name: path.read_text() for path in (ROOT / "tests").rglob("*.py")}
+    assert [name for name, text in texts.items() if loud.search(text)] == []
+
+
 def test_local_links_of_the_readme_lead_somewhere():
     for target in re.findall(r"\]\((?!http)([^)#]+)", README) + re.findall(
         r'src="([^"]+)"', README
