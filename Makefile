@@ -7,7 +7,11 @@ AXE    := tests/browser/node_modules/axe-core/axe.min.js
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 HEADLESS  := $(shell [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ] || echo --no-browser)
 
+# two tests at a time (up to four), each on one thread: threads would only wait for each other
+SPREAD    := -n auto --maxprocesses 4 --dist worksteal
+
 export OMP_NUM_THREADS ?= 2
+test quick lesson ci: OMP_NUM_THREADS = 1
 export TOKENIZERS_PARALLELISM ?= false
 
 help:                 ## this list
@@ -17,18 +21,26 @@ lab: .venv/course lessons   ## JupyterLab on the first lesson
 	@$(BIN)/jupyter lab $(HEADLESS) $(ROOT_USER) --port=$(PORT) --LabApp.app_settings_dir="$(CURDIR)/.lab" \
 	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(firstword $(sort $(wildcard lessons/*/*.ipynb)))"
 
-test: .venv/dev       ## the everyday suite, in under ten minutes, no GPU, display or network
-	$(BIN)/python -m pytest -m "not slow and not deep and not browser and not gpu"
+test: .venv/dev       ## the everyday suite, in five minutes on two cores; no GPU, display or network
+	$(BIN)/python -m pytest $(SPREAD) -m "not slow and not deep and not browser and not gpu"
+
+quick: .venv/dev      ## a minute: lint, and the tests that run what changed since main, nearest first
+	@$(MAKE) --no-print-directory lint
+	$(BIN)/python -m batchlab.authoring.quick
+
+lesson: .venv/dev     ## NAME=padding: its notebooks, checks, bank and page
+	@$(BIN)/python -m batchlab.authoring.lesson $(NAME)
 
 test-all: test lint slow book browser   ## what is slow as well: every lesson, the browser, the book
 
 slow: slow-lessons slow-seeds slow-banks slow-rest
 
-ci-lessons:           # CI's first lane: the book shows what the banks were found to do
-	$(MAKE) -j1 slow-lessons book browser
+ci: ci-pages test slow-seeds slow-banks slow-rest lint   # make -j2: whoever is done takes the next
 
-ci-code:              # CI's second lane
-	$(MAKE) -j1 lint test slow-seeds slow-rest slow-banks
+ci-pages: .venv/dev      # one after the other: the book shows what the banks were found to do
+	@$(MAKE) --no-print-directory -j1 slow-lessons
+	@$(MAKE) --no-print-directory -j1 book
+	@$(MAKE) --no-print-directory -j1 browser
 
 slow-lessons: .venv/dev  # every bank of wrong answers
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k "not test_no_seed"
@@ -70,7 +82,7 @@ lessons: .venv/course ## solutions/*.md -> notebooks for teachers and students
 
 book: .venv/dev       ## the readable course; warnings are errors
 	@mkdir -p _build
-	@$(BIN)/python -m batchlab.authoring.matrix --pages _build/matrix --reuse _build/outcomes
+	@$(BIN)/python -m batchlab.authoring.matrix --pages _build/matrix --keep _build/outcomes --reuse _build/outcomes
 	@$(BIN)/python -m batchlab.authoring.pages _build/pages --matrix _build/matrix
 	BATCHLAB_BOOK=1 BATCHLAB_CACHE=$(CURDIR)/_build/.guesses \
 	  $(BIN)/jupyter-book build _build/pages --path-output . -n -W --keep-going
@@ -107,4 +119,4 @@ gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, o
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,dev]'
 	@touch $@
 
-.PHONY: help lab test test-all slow slow-lessons slow-seeds slow-banks slow-rest ci-lessons ci-code deep browser lint lessons book dist bench gpu-test gpu-run gpu-records
+.PHONY: help lab test quick lesson test-all slow slow-lessons slow-seeds slow-banks slow-rest ci ci-pages deep browser lint lessons book dist bench gpu-test gpu-run gpu-records

@@ -6,13 +6,15 @@ what has not begun 40 seconds after the tests have been collected: `make quick`.
 
 import os
 import random
+import re
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-OF_LIBRARIES = {"PYTEST_CURRENT_TEST"}  # set on the way, by whom we did not write
+# what decides how tests run; libraries leave names of their own when they are imported first
+OURS = re.compile(r"\w+_NUM_THREADS|BATCHLAB_\w+|MPLBACKEND|PYTHONPATH|PATH|HOME")
 
 
 def pytest_addoption(parser):
@@ -55,8 +57,8 @@ def leaves_the_process_as_it_was():
 
 
 def state():
-    kept = {name: text for name, text in os.environ.items() if name not in OF_LIBRARIES}
-    shared = {"environment": kept, "folder": Path.cwd()}
+    shared = {"environment": {one for one in os.environ.items() if OURS.fullmatch(one[0])}}
+    shared["folder"] = Path.cwd()
     if torch := sys.modules.get("torch"):
         shared["threads"] = torch.get_num_threads()
         shared["type"] = torch.get_default_dtype()

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 
 import pytest
 
@@ -36,8 +37,11 @@ def test_both_engines_say_the_same(tmp_path):
 
 
 def test_a_loop_ends_where_nothing_is_copied(tmp_path):
+    teacher, begun = written(tmp_path), time.monotonic()
+    Alone(teacher).grade(json.dumps(right_but()).encode())
+    room = 1 + 3 * (time.monotonic() - begun)  # a busy machine takes long to start a process anew
     loop = right_but(ordered="def ordered(items):\n    while True: pass")
-    judged = Alone(written(tmp_path), seconds=1.5).grade(json.dumps(loop).encode())
+    judged = Alone(teacher, seconds=room).grade(json.dumps(loop).encode())
     assert [one.verdict for one in judged] == ["PASS", "PASS", "TIMEOUT", "PASS", "PASS"]
 
 

@@ -140,12 +140,29 @@ def test_the_workflow_runs_what_a_change_must_pass_and_publishes_the_book():
     import yaml
 
     workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    assert [step["run"] for step in steps if "run" in step] == [".ci/run"]
-    (book,) = (step for step in steps if "upload-pages-artifact" in step.get("uses", ""))
-    assert book["with"]["path"] == "_build/html"
-    pythons = workflow["jobs"]["check"]["strategy"]["matrix"]["python"]
-    assert PROJECT["requires-python"] == f">={pythons[0]}"
+    jobs = {name: job["steps"] for name, job in workflow["jobs"].items()}
+    runs = {name: [step["run"] for step in steps if "run" in step] for name, steps in jobs.items()}
+    assert runs == {"check": [".ci/run"], "newest": ["make test"], "publish": []}
+    assert set(workflow["jobs"]["publish"]["needs"]) == {"check", "newest"}
+    uses = {step.get("uses", "").split("@")[0]: step.get("with") for step in jobs["check"]}
+    assert uses["actions/upload-pages-artifact"]["path"] == "_build/html"
+    assert PROJECT["requires-python"] == f">={uses['actions/setup-python']['python-version']}"
+
+
+def test_what_a_change_must_pass_is_every_suite_and_any_failure_is_seen():
+    """The verb of CI reaches every suite of `make test-all`; its script ends as make ended."""
+    makefile, script = ((ROOT / name).read_text() for name in ("Makefile", ".ci/run"))
+    needs = dict(re.findall(r"^([a-z-]+):([^#\n]*)", makefile, re.MULTILINE))
+
+    def reached(verb):
+        recipe = re.search(rf"^{verb}:.*\n((?:\t.*\n)*)", makefile, re.MULTILINE)
+        called = [line.split() for line in recipe[1].splitlines() if "$(MAKE)" in line]
+        below = {word for words in [needs[verb].split(), *called] for word in words} & needs.keys()
+        return {verb}.union(*map(reached, below - {verb}))
+
+    assert reached("ci") >= reached("test-all") - {"test-all", "slow"}
+    assert re.search(r"^make -k -j2 .*\bci\b.*\|\| status=\$\?$", script, re.MULTILINE)
+    assert "set -euo pipefail" in script and script.rstrip().endswith("exit $status")
 
 
 def test_the_readme_lists_every_lesson_with_all_that_its_source_says():
@@ -204,6 +221,13 @@ def test_the_check_says_what_the_readme_shows():
     with pytest.raises(verdict.CheckFailed) as caught:
         exercises.found("padding/waste").check(written["waste"], shown=[(case,)])
     assert str(caught.value) == shown
+
+
+def test_no_test_writes_past_the_one_who_collects_what_is_printed():
+    """A passing test prints nothing: what it wants to say is shown where it fails, or by -rP."""
+    loud = re.compile(r"cap(?:sys|fd)\.dis" r"abled|__std(?:out|err)_" r"_")
+    texts = {path.name: path.read_text() for path in (ROOT / "tests").rglob("*.py")}
+    assert [name for name, text in texts.items() if loud.search(text)] == []
 
 
 def test_local_links_of_the_readme_lead_somewhere():

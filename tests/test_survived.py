@@ -1,12 +1,13 @@
 """An answer whose process ends is a crash; by SIGSEGV, if it ends so twice."""
 
+import faulthandler
 import os
 import signal
 import sys
 
 import pytest
 
-from batchlab.authoring import trial
+from batchlab.authoring import forks, trial
 from batchlab.authoring.trial import Outcome
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "win32", reason="forks")
@@ -37,3 +38,23 @@ def test_another_end_is_a_crash_at_once(tmp_path):
     path = tmp_path / "killed"
     assert "SIGKILL" in trial.survived(ONE, ending(path, signal.SIGKILL, 1))["crash"]
     assert path.read_text() == "x", "the mistake: any crash gets a second try"
+
+
+def test_a_copy_that_dies_writes_no_traceback_of_c_into_the_terminal():
+    """The one who asked says by which signal it ended; pytest's own handler would print a page."""
+    assert faulthandler.is_enabled(), "pytest asks for it"
+    assert forks.copied(faulthandler.is_enabled) is False and faulthandler.is_enabled()
+
+
+def test_the_environment_of_a_grader_stays_in_its_copy(monkeypatch):
+    """The mistake: one thread for all that is started later, which adds floats in another order."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.delenv("BATCHLAB_GRADING", raising=False)
+    names = ("OMP_NUM_THREADS", "BATCHLAB_GRADING")
+
+    def told():
+        return [{"kind": "solution", "answer": f"{[os.environ.get(name) for name in names]}"}]
+
+    (inside,) = trial.in_a_copy(told, limit=20)
+    assert inside.answer == "['1', '1']"
+    assert [os.environ.get(name) for name in names] == ["3", None]

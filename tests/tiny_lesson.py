@@ -124,9 +124,10 @@ def module(name: str, *arguments: str, ok: bool = True) -> str:
 
 
 def outcomes(root: Path, lesson: str, report: Path) -> list[dict]:
-    """What became of every answer of a lesson's bank; `make book` shows what is kept here."""
+    """What became of every answer of a lesson's bank; kept until what it depends on changes."""
     kept = str(root / "_build/outcomes")
-    module("matrix", lesson, "--root", str(root), "--json", str(report), "--keep", kept)
+    words = ("--json", str(report), "--keep", kept, "--reuse", kept)
+    module("matrix", lesson, "--root", str(root), *words)
     found: list[dict] = json.loads(report.read_text())[lesson]
     return found
 

@@ -6,7 +6,7 @@ A test is concerned if it imports a changed file, however indirectly; the fewer 
 the sooner it runs. A file that is no Python concerns the tests that name it or its folder. What is
 not reached within the seconds given is skipped, and counted: `make test` runs all.
 
-    python -m batchlab.authoring.quick --within 40
+    python -m batchlab.authoring.quick --within 30
 """
 
 import argparse
@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m batchlab.authoring.quick")
     parser.add_argument("--root", type=Path, default=Path())
     parser.add_argument("--base", default="main", help="the branch that this one left")
-    parser.add_argument("--within", type=float, default=40.0, metavar="SECONDS")
+    parser.add_argument("--within", type=float, default=30.0, metavar="SECONDS")
     parser.add_argument("--list", action="store_true", help="print the files, run nothing")
     options = parser.parse_args(arguments)
     root = options.root.resolve()
