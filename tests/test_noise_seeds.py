@@ -125,9 +125,11 @@ WORLDS = {  # like the references of 8B, 405B of v5.0 and 405B of v5.1; coverage
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WORLDS)
 def test_few_seeds_make_the_interval_too_sure_by_as_much_as_is_told(name):
-    world, covered, refused = WORLDS[name]
-    found = [noise.fit_critical(planted(i, **world), resamples=100, seed=i) for i in range(100)]
-    critical = world["critical"]
+    *world, covered, refused = WORLDS[name]
+    names = ("batches", "least", "critical", "spread", "ruler", "seeds")
+    given = dict(zip(names, world, strict=True))
+    found = [noise.fit_critical(planted(i, **given), resamples=100, seed=i) for i in range(100)]
+    critical = given["critical"]
     assert abs(sum(one.low <= critical <= one.high for one in found) - covered) <= 1
     assert abs(sum(one.p_hyperbola < 0.05 for one in found) - refused) <= 1
 
