@@ -14,11 +14,14 @@ def published(benchmark, round_, *, drop=()):
     return {batch: some for batch, some in found.items() if batch not in drop}
 
 
-def planted(seed=0, *, least=1e5, critical=64, spread=0.03, ruler=6000, seeds=20, bend=1.0):
+def planted(
+    seed=0, *, least=1e5, critical=64, spread=0.03, ruler=6000, seeds=20, bend=1.0,
+    batches=(16, 32, 64, 128, 256),
+):  # fmt: skip
     """Seeds of a known curve, seen through a ruler."""
     random = np.random.default_rng(seed)
     found = {}
-    for batch in (16, 32, 64, 128, 256):
+    for batch in batches:
         mean = least * (1 + (batch / critical) ** bend)
         ends = np.ceil(mean * (1 + spread * random.standard_normal(seeds)) / ruler) * ruler
         found[batch] = [(end - ruler, end) for end in ends]
@@ -112,6 +115,48 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
     assert sum(one.p_hyperbola < 0.05 for one in found) <= 7
 
 
+WORLDS = {  # like the references of 8B, 405B of v5.0 and 405B of v5.1; coverage and p < 0.05
+    "8B": ((16, 32, 64, 96, 128), 1.25e5, 79, 0.054, 12288, 20, 96, 6),
+    "six": ((1008, 1152, 2304, 4608, 6912, 9216), 2.5e5, 5500, 0.038, 46080, 6, 84, 12),
+    "three": ((1152, 2304, 4608), 2.45e5, 4800, 0.028, 18432, 6, 79, 14),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORLDS)
+def test_few_seeds_make_the_interval_too_sure_by_as_much_as_is_told(name):
+    *world, covered, refused = WORLDS[name]
+    names = ("batches", "least", "critical", "spread", "ruler", "seeds")
+    given = dict(zip(names, world, strict=True))
+    found = [noise.fit_critical(planted(i, **given), resamples=100, seed=i) for i in range(100)]
+    critical = given["critical"]
+    assert abs(sum(one.low <= critical <= one.high for one in found) - covered) <= 1
+    assert abs(sum(one.p_hyperbola < 0.05 for one in found) - refused) <= 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_in_random_worlds_scipy_finds_nothing_better(seed):
+    from scipy import optimize
+
+    random = np.random.default_rng(seed)
+    some = sorted(map(int, random.choice([2, 4, 8, 16, 32, 64, 128], size=4, replace=False)))
+    critical, spread = 10 ** random.uniform(0.5, 2.5), 10 ** random.uniform(-2, -1)
+    seeds = int(random.integers(4, 12))
+    points = planted(seed, batches=some, critical=critical, ruler=3000, spread=spread, seeds=seeds)
+    data = censored.Data.of(points)
+    law = censored.hyperbola(data.batches)
+
+    def away(theta):
+        value = censored._likelihood(data, law, np.array(theta))[0]
+        return value if math.isfinite(value) else 1e9
+
+    fit = noise.fit_critical(points, resamples=2)
+    found = np.log([fit.curve.least_examples, fit.critical_batch, fit.spread])
+    judges = (optimize.minimize(away, found + shift, method="Nelder-Mead").fun
+              for shift in (0, 0.2, -0.2))  # fmt: skip
+    assert away(found) <= min(judges) + 1e-6
+
+
 def test_a_count_at_an_evaluation_taken_for_the_crossing_misses_a_planted_batch():
     points = planted(ruler=60_000, seeds=200)
     ends = {b: float(np.mean([most for _, most in some])) / b for b, some in points.items()}
@@ -140,6 +185,7 @@ def test_all_seeds_at_their_first_evaluation_are_an_upper_bound_only():
     found = noise.fit_critical(some, resamples=2)
     assert found.remarks == (
         "batch 8: upper bound only, 3 of 3 seeds reached the target at their first evaluation",
+        "3 seeds at a batch are few: the interval is too narrow, p too small",
     )
     without = noise.fit_critical(planted(), resamples=2)
     assert found.critical_batch == pytest.approx(without.critical_batch, rel=0.01)
@@ -147,7 +193,7 @@ def test_all_seeds_at_their_first_evaluation_are_an_upper_bound_only():
 
 def test_a_ruler_longer_than_the_spread_is_named():
     found = noise.fit_critical(published("llama31_405b", "5.0"), resamples=2)
-    assert len(found.remarks) == 5 and found.remarks[1] == (
+    assert len(found.remarks) == 6 and found.remarks[1] == (
         "batch 1,152: the ruler is longer than the spread, all 6 seeds end within 46,080 samples, "
         "one evaluation interval"
     )

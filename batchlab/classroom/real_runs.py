@@ -75,7 +75,7 @@ def _ruler() -> Asked:
         runs = _runs(found, one)
         evaluations = sorted((run.samples or 0) // (run.eval_every or 1) for run in runs)
         said = ", ".join(map(str, evaluations))
-        lines.append((one, [one.batch, _minutes(one), said, f"{one.eval_every:,}"]))
+        lines.append((one, [f"{one.batch:,}", _minutes(one), said, f"{one.eval_every:,}"]))
     heads = ["batch", "minutes", "evaluations of its runs", "sequences between two"]
     table = report.public_table(found, lines, heads)
     return Asked("real-405b", "minutes", _of(some, 2048), _of(some, 2432), table)
@@ -136,7 +136,7 @@ def _of(some: Sequence[records.Submission], devices: int) -> float:
 
 
 def _minutes(one: records.Submission) -> str:
-    return f"{one.minutes or 0:.3g}"
+    return f"{one.minutes or 0:#.3g}"
 
 
 def _runs(found: records.PublicRuns, one: records.Submission) -> list[records.PublicRun]:

@@ -105,8 +105,9 @@ def fitted(data: Data, law: Law, start: np.ndarray) -> tuple[np.ndarray, float]:
         gained = value - found
         if gained < 0:
             break
+        moved = float(np.abs(tried - theta).max())  # not the step: the spread has bounds
         theta, value, slope, damping = tried, found, slope_there, max(damping / 10, 1e-9)
-        if gained < 1e-9 and np.abs(step).max() < 1e-6:
+        if gained < 1e-9 and moved < 1e-6:
             break
     return theta, value
 

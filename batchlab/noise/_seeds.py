@@ -7,6 +7,10 @@ evaluation that shows it. The likelihood is that of the interval: normal over se
 relative spread for all batches. Each law is compared with one free mean a batch (the saturated
 model); the p-value is that of the likelihood ratio, chi-square with (batches - parameters) degrees.
 
+Few seeds make it too sure. Of 100 planted hyperbolas each, the interval of 95 % held the truth in
+96 with 20 seeds at five batches; with 6 seeds in 84 at six batches and in 79 at three. The
+hyperbola that holds was given p < 0.05 in 6, 12 and 14 of them.
+
 Words
     ruler      the samples between two evaluations
     spread     standard deviation over seeds, as a share of the mean
@@ -29,6 +33,7 @@ from batchlab.units import real, whole
 __all__ = ["CriticalFit", "fit_critical"]
 
 START = math.log(0.03)  # of the logarithm of the spread
+FEW = 10  # seeds of a batch: with fewer an interval of 95 % holds four in five
 FAR = math.log(1e4)  # a critical batch further out than this is no bend
 
 
@@ -190,6 +195,9 @@ def _remarks(points: Mapping[int, Sequence[Interval]]) -> list[str]:
                 f"batch {batch:,}: the ruler is longer than the spread, all {len(some)} seeds end "
                 f"within {ruler:,.0f} samples, one evaluation interval"
             )
+    few = min(map(len, points.values()))
+    if few < FEW:
+        found.append(f"{few} seeds at a batch are few: the interval is too narrow, p too small")
     return found
 
 

@@ -9,8 +9,9 @@ from html import escape
 __all__ = ["Credit"]
 
 BRIEF = (
-    "Data: MLPerf® Training, Closed division. Derived by this course, unverified: not verified by "
-    "MLCommons Association."
+    "Data: MLPerf® Training, Closed division. Samples, device-hours, fits and shares are derived "
+    "by this course, unverified. Result not verified by MLCommons Association. Whose rows, and the "
+    "whole notice"
 )
 
 
@@ -32,6 +33,6 @@ class Credit:
             f'<li><a href="{escape(url)}">{escape(label)}</a></li>' for label, url in self.rows
         )
         return (
-            f'<details class="bl-credit"><summary>{escape(BRIEF)} Rows and notice</summary>'
+            f'<details class="bl-credit"><summary>{escape(BRIEF)}</summary>'
             f"<p>{escape(self.notice)}</p><ul>{listed}</ul></details>"
         )
