@@ -254,12 +254,7 @@ ROOMS = {
     "classroom": "classroom.opening ||",
     "classroom.probes._load": "||",
     "classroom.probes": "classroom.probes._load ||",
-    "classroom.probes.orders_03": "batches data loop model padding | numpy torch |",
     "classroom.probes.attempt": "classroom.behaviour ||",
-    "classroom.probes.lesson_03_versions": "| numpy |",
-    "classroom.probes.lesson_03": "classroom.plain classroom.probes.attempt "
-    "classroom.probes.orders_03 classroom.probes.lesson_03_versions padding units widgets "
-    "| numpy torch |",
     "classroom.probes.lesson_04_collator": "batches model packing | numpy torch |",
     "classroom.probes.lesson_04_cases": "classroom.probes.lesson_04_collator | numpy |",
     "classroom.probes.lesson_04_fits": "classroom.plain | numpy |",
