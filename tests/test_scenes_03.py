@@ -90,5 +90,5 @@ def test_elsewhere_a_text_has_another_hash_and_a_number_the_same():
 def test_sorting_over_more_reaches_less_far_and_over_fewer_farther():
     tokens, rng = np.random.default_rng(5).permutation(1600) + 1, np.random.default_rng(0)
     for window, low, high in ((8, 0.9, 1.1), (100, 0, 0.3), (1, 3, 20)):
-        made = [b.tolist() for b in padding.in_windows(tokens, 4, window=window, rng=rng)]
+        made = [[int(n) for n in b] for b in padding.in_windows(tokens, 4, window=window, rng=rng)]
         assert low < reach([made], tokens, 32, 4) < high
