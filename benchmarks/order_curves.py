@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from batchlab import padding, records
-from batchlab.classroom import probes
+from batchlab.exercises.buckets import scenes
 
 
 def main() -> None:
@@ -19,21 +19,20 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=10)
     options = parser.parse_args()
-    probe = probes.load("03_buckets")
     there = records.read(options.output) if options.output.exists() else []
     done = {(one["order"], one["seed"]) for one in there}
     for seed in range(options.seeds):
-        for name in probe.ORDERS:
+        for name in scenes.ORDERS:
             if (name, seed) in done:
                 continue
-            ordered = probe.order(name, seed)
-            target_tokens, losses = probe.curve(ordered, seed)
+            ordered = scenes.order(name, seed)
+            target_tokens, losses = scenes.curve(ordered, seed)
             record = {
                 "order": name,
                 "seed": seed,
-                "rows": probe.ROWS,
-                "documents": len(probe.documents()),
-                "waste": padding.measure(probe.documents(), ordered).waste,
+                "rows": scenes.ROWS,
+                "documents": len(scenes.documents()),
+                "waste": padding.measure(scenes.documents(), ordered).waste,
                 "target_tokens": target_tokens,
                 "loss": [round(loss, 5) for loss in losses],
                 **records.environment(),

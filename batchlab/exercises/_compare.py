@@ -15,7 +15,7 @@ from batchlab.classroom import check, plain, verdict
 from batchlab.classroom.verdict import CheckFailed
 from batchlab.exercises._words import restated
 
-__all__ = ["How", "compare"]
+__all__ = ["How", "compare", "same"]
 
 Known = Callable[[], Iterable[tuple[Any, str]]]  # values of wrong versions, with their thoughts
 
@@ -117,6 +117,11 @@ def _judged(got: Any, want: Any, asked: str, how: How) -> None:
         check.same(got, want, asked=asked, constant=how.secret, order=order, groups=groups)
         for one in _numbers(got) if how.ints else ():
             check.equal(one, int(one), asked=f"the numbers of {asked}", whole=True)
+
+
+def same(got: Any, value: Any, how: How) -> bool:
+    """Whether a whole result is a value, by the judge of that value."""
+    return _same(got, value, (), None, how)
 
 
 def _same(got: Any, wrong: Any, at: tuple[Any, ...], want: Any, how: How) -> bool:

@@ -45,7 +45,12 @@ def solution(text: str) -> str:
     lines = text.rstrip().splitlines()
     (node,) = ast.parse(text).body
     assert isinstance(node, ast.FunctionDef | ast.ClassDef)
-    blanks = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+    blanks = [  # an `__init__` without a docstring is given
+        one
+        for one in node.body
+        if isinstance(one, ast.FunctionDef)
+        and (one.name != "__init__" or ast.get_docstring(one) is not None)
+    ]
     for one in reversed(blanks if isinstance(node, ast.ClassDef) else [node]):
         assert isinstance(one, ast.FunctionDef)
         said = ast.get_docstring(one) is not None

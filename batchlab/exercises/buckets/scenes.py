@@ -1,4 +1,4 @@
-"""Train the small model on the same documents in another order, at equal target tokens.
+"""What the page of lesson 03 trains: the same documents in other orders, at equal target tokens.
 
     batches of document numbers, a seed  ->  held-out loss against target tokens seen
 
@@ -10,15 +10,14 @@ Words
     point   the loss on held-out documents after an eighth of the training tokens
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 
-from batchlab import batches, data, loop, model, padding
-
-__all__ = ["ORDERS", "POINTS", "ROWS", "curve", "documents", "order"]
+from batchlab import padding
+from batchlab.classroom.attempt import working
+from batchlab.exercises.buckets.under_budget import under_budget as cut
 
 LONGEST, TRAINED, HELD_OUT = 256, 1024, 96
 ROWS, WINDOW, POINTS, RATE = 16, 16, 8, 5e-3
@@ -31,6 +30,16 @@ ORDERS = (
     "longest first",
 )
 _kept: dict[str, Any] = {}
+
+
+def cutter(yours: Callable[..., Any]) -> Callable[..., Any]:
+    """A learner's `under_budget` where it cuts a small case right, else the library's way."""
+    return working(
+        "under_budget",
+        yours,
+        otherwise=cut,
+        tries=lambda made: made([2, 2, 7, 8, 1], [4, 0, 1, 2, 3], 16) == [[4, 0, 1], [2, 3]],
+    )
 
 
 def documents() -> np.ndarray:
@@ -56,6 +65,8 @@ def curve(ordered: Sequence[Sequence[int]], seed: int) -> tuple[list[int], list[
 
     On one thread, like the record: matrices this small gain nothing from two.
     """
+    import torch
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -65,6 +76,10 @@ def curve(ordered: Sequence[Sequence[int]], seed: int) -> tuple[list[int], list[
 
 
 def _curve(ordered: Sequence[Sequence[int]], seed: int) -> tuple[list[int], list[float]]:
+    import torch
+
+    from batchlab import loop, model
+
     given = _corpus()
     steps = _steps(np.concatenate([np.asarray(batch) for batch in ordered]), given["targets"])
     learner = model.small(given["corpus"].vocabulary, layers=1, hidden=32, heads=2, seed=seed)
@@ -89,8 +104,10 @@ def _steps(numbers: np.ndarray, targets: np.ndarray) -> list[np.ndarray]:
     return [numbers[step == number] for number in np.unique(step)]
 
 
-def _micro_batches(step: np.ndarray) -> list[loop.MicroBatch]:
+def _micro_batches(step: np.ndarray) -> list[Any]:
     """A step in two micro-batches, short and long documents: less padding, the same gradient."""
+    from batchlab import batches
+
     given = _corpus()
     by_length = step[np.argsort(given["lengths"][step], kind="stable")]
     halves = [half for half in np.array_split(by_length, 2) if len(half)]
@@ -99,6 +116,8 @@ def _micro_batches(step: np.ndarray) -> list[loop.MicroBatch]:
 
 def _corpus() -> dict[str, Any]:
     """The documents, read once: those up to LONGEST tokens, drawn with a fixed seed."""
+    from batchlab import batches, data, loop
+
     if not _kept:
         corpus = data.embedded()
         lengths = np.asarray(corpus.lengths)

@@ -1,0 +1,582 @@
+"""Build: a batch sampler for many ranks, which can stop and resume."""
+
+import itertools
+import json
+
+import numpy as np
+
+from batchlab.exercises import Exercise
+from batchlab.exercises.buckets import (
+    PLUS,
+    elsewhere,
+    in_order,
+    not_once,
+    over_or_under,
+    plainly,
+    too_alike,
+)
+from batchlab.exercises.buckets.under_budget import under_budget as cut
+
+
+class BudgetSampler:
+    """Micro-batches of document numbers under a budget, for one rank; it can stop and resume."""
+
+    def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
+        self.lengths, self.slots, self.pool = np.asarray(lengths), slots, pool
+        self.seed, self.rank, self.ranks = seed, rank, ranks
+        self.epoch, self.done = 0, 0  # `done` micro-batches of this epoch were handed out
+
+    def batches(self):
+        """All micro-batches of this rank in this epoch; equally many on every rank."""
+        rng = np.random.default_rng([self.seed, self.epoch])
+        order = rng.permutation(len(self.lengths))
+        for start in range(0, len(order), self.pool):
+            inside = order[start : start + self.pool]
+            order[start : start + self.pool] = inside[np.argsort(self.lengths[inside])]
+        made = cut(self.lengths, order.tolist(), self.slots)
+        rng.shuffle(made)
+        missing = -len(made) % self.ranks
+        made += (made * self.ranks)[:missing]
+        return made[self.rank :: self.ranks]
+
+    def __iter__(self):
+        """What is left of this epoch; then the next epoch begins."""
+        for batch in self.batches()[self.done :]:
+            self.done += 1
+            yield batch
+        self.epoch, self.done = self.epoch + 1, 0
+
+    def __len__(self):
+        """Micro-batches that are left of this epoch."""
+        return len(self.batches()) - self.done
+
+    def state_dict(self):
+        """The place, as a dictionary that JSON can hold."""
+        return {"epoch": self.epoch, "done": self.done}
+
+    def load_state_dict(self, state):
+        """Go to a saved place."""
+        self.epoch, self.done = state["epoch"], state["done"]
+
+
+def scene(answer, lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, rank=0, pairs=()):
+    """What each rank hands out in each epoch; a stop and a restart; orders of (seed, epoch)s."""
+
+    def new(rank=0, ranks=1, seed=0):
+        return answer(list(lengths), slots, pool, seed, rank, ranks)
+
+    def taken(batches):
+        found = list(itertools.islice(batches, 2 * len(lengths) + 9))
+        assert len(found) < 2 * len(lengths) + 9, "it never stops: after its last batch it returns"
+        return plainly(found) if found else []
+
+    seen = {"whole": taken(new())}
+    with elsewhere():
+        seen["there"] = taken(new())
+    made = [new(one, ranks) for one in range(ranks)]
+    seen["ranks"] = [[taken(one) for _ in range(epochs)] for one in made]
+    seen["orders"] = []
+    for seed, number in pairs:
+        one = new(seed=seed)
+        one.epoch = number
+        seen["orders"].append(plainly(one.batches()))
+    if stop is not None:
+        seen |= _resumed(lambda: new(rank, ranks, 3), taken, stop, epoch)
+    return seen
+
+
+def _resumed(new, taken, stop, epoch):
+    """Stop behind `stop` batches of an epoch, save, go on: a new sampler, then the old one."""
+    first, own = new(), new()
+    right = [taken(own) for _ in range(epoch + 2)][epoch:]
+    for _ in range(epoch):
+        taken(first)
+    before = taken(itertools.islice(iter(first), stop))
+    saved = first.state_dict()
+    state = json.dumps(saved)
+    fresh, loaded = new(), json.loads(state)
+    len(fresh)  # whoever asks before loading must not be told of another epoch afterwards
+    fresh.load_state_dict(loaded)
+    kept, left, here = loaded == json.loads(state), len(fresh), len(first)
+    after, following, again = taken(fresh), taken(fresh), taken(first)
+    frozen = json.dumps(saved) == state and loaded == json.loads(state)
+    return {
+        "right": right,
+        "before": before,
+        "after": after,
+        "next": following,
+        "left": [left, here],
+        "again": again,
+        "kept": kept,
+        "frozen": frozen,
+    }
+
+
+def wrong(got, lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, rank=0, pairs=()):
+    """What is wrong with such a scene, and why."""
+    whole, first = got["whole"], got["ranks"][0]
+    faults = (
+        *_epoch(whole, lengths, slots),
+        in_order(whole, lengths),
+        *_dealt(whole, got["ranks"], lengths, ranks),
+        *(
+            fault
+            for one in first[1:]
+            if ranks == 1
+            for fault in _epoch(one, lengths, slots, SET_BACK)
+        ),
+        _same(whole, first, got["there"]) if ranks == 1 and len(whole) > 9 else ("", ""),
+        _level(whole, got["orders"], lengths, slots, pool),
+        too_alike(pairs, got["orders"]),
+        *(_restart(got, stop, ranks) if stop is not None else ()),
+    )
+    return next((fault for fault in faults if fault[0]), ("", ""))
+
+
+SET_BACK = "`done` goes back to 0 when an epoch ends"
+
+
+def _epoch(made, lengths, slots, why=""):
+    """One whole epoch of one rank: every document once, within the budget, batches full."""
+    said, cause = not_once(made, lengths) if made else ("no micro-batch at all", "")
+    if said and why:
+        yield f"in the second loop: {said}", why
+    yield said, cause
+    if said:
+        return
+    if over := [b for b in made if len(b) * max(lengths[n] for n in b) > slots]:
+        some = [lengths[n] for n in over[0]]
+        yield (
+            f"a micro-batch of lengths {some} under {slots} slots",
+            "a budget on rows or on real tokens: padding takes slots, too",
+        )
+
+
+def _dealt(whole, taken, lengths, ranks):
+    """The first epoch of all ranks: equal counts, every document, dealt whole, the first again."""
+    shares = [one[0] for one in taken]
+    if ranks == 1:
+        return
+    each, need = [len(share) for share in shares], -(-len(whole) // ranks)
+    case = f"the ranks take {each} of {len(whole)} micro-batches"
+    if len(set(each)) > 1:
+        yield case, "one rank would wait for ever: give the first micro-batches once more"
+    names = [tuple(sorted(batch)) for share in shares for batch in share]
+    lost = {*range(len(lengths))} - {n for name in names for n in name}
+    own = {tuple(sorted(batch)) for batch in whole}
+    if lost and {*names} <= own:
+        yield (
+            f"{case}; {len(lost)} documents are missing",
+            "dropped to make it even: repeat, do not drop"
+            if each[0] < need
+            else "each rank mixes for itself: the rank does not belong into the seed",
+        )
+    if {*names} != own:
+        cut_again = {len(name) for name in names} != {len(name) for name in own}
+        yield (
+            f"{case}; they are not those that one rank alone makes",
+            "the micro-batches were cut again: deal them whole"
+            if cut_again
+            else "each rank has an order of its own: the rank does not belong into the seed",
+        )
+    if each[0] != need:
+        yield (
+            f"{case}; {need} are needed",
+            "every rank takes everything: deal them, made[rank :: ranks]"
+            if each[0] == len(whole)
+            else "repeat only as many as the last round lacks",
+        )
+    first = [tuple(sorted(batch)) for batch in whole * ranks][: need * ranks]
+    if sorted(names) != sorted(first):
+        yield (
+            f"{case}, and others than the first come again",
+            "not the last ones, nor one of them again and again: the first, as many as are missing",
+        )
+
+
+def _same(whole, epochs, there):
+    """The same for whoever asks, other neighbours in the next epoch."""
+    if whole != epochs[0]:
+        return "two samplers, the same arguments, other batches", "drawn anew: ranks never agree"
+    if whole != there:
+        return "other batches in another process, on another rank", "seed with the numbers alone"
+    if len(epochs) > 1 and 20 < len(whole) < sum(map(len, whole)) / 3:
+        sets = [{tuple(sorted(batch)) for batch in one} for one in epochs]
+        if len(sets[0] & sets[1]) > len(sets[0]) / 4:
+            return (
+                f"{len(sets[0] & sets[1])} of {len(whole)} micro-batches come again in the next loop",
+                "the epoch is not in the seed of the shuffle, or the sampler does not move on",
+            )
+    return "", ""
+
+
+def _level(whole, orders, lengths, slots, pool):
+    """Lengths that are nearly equal: how many micro-batches there are, how far sorting reaches."""
+    rows = slots // max(lengths)
+    if slots // min(lengths) != rows:
+        return "", ""
+    if len(whole) != -(-len(lengths) // rows):
+        return (
+            f"{len(whole)} micro-batches; {-(-len(lengths) // rows)} hold all documents",
+            "closed too early, or each pool was cut on its own: cut the whole order",
+        )
+    return over_or_under([*orders, whole], lengths, pool, rows, "pool")
+
+
+def _restart(got, stop, ranks):
+    """Before and behind a stop: nothing twice, nothing lost, then the next epoch."""
+    own, after = got["right"]
+    left, where = len(own) - stop, f"behind a stop at micro-batch {stop}"
+    if got["before"] != own[:stop]:
+        yield "other micro-batches before the stop than without one", ""
+    causes = {
+        len(own): "all of the epoch: `done` micro-batches are not left any more",
+        stop: "what is left was taken for what is done",
+        left + 1: "one too many: it counts as done when it is handed out, before `yield`",
+        len(own) - ranks * stop: "`done` counts the micro-batches of this rank only",
+    }
+    for number, which in zip(got["left"], ("a new sampler", "the old one")):
+        if number != left:
+            yield f"len() of {which} {where} is {number}, right is {left}", causes.get(number, "")
+    if not got["kept"]:
+        yield "load_state_dict changes the saved dictionary", "read state[...], do not pop"
+    thoughts = [
+        (own, "the epoch began anew: skip the `done` ones"),
+        (own[max(stop, 1) - 1 :], "the last one comes twice: count it before `yield`"),
+        (own[2 * stop :], "skipped twice"),
+        (after, "the epoch in which it stopped was left"),
+    ]
+    for key, which in (("after", "a new sampler"), ("again", "another loop over the same sampler")):
+        if got[key] != own[stop:]:
+            cause = next((thought for made, thought in thoughts if made == got[key]), "")
+            lost = "the epoch is not in the state: the order of another one goes on"
+            yield f"{which} {where} does not go on with micro-batch {stop + 1}", cause or lost
+    if not got["frozen"]:
+        yield (
+            "a saved dictionary changes when the sampler goes on",
+            "the dictionary is the sampler's own: save and load the numbers in it",
+        )
+    if got["next"] != after:
+        same = "the sampler stays in its epoch" if got["next"] == own else SET_BACK
+        yield "what comes after that epoch is not the whole next one", same
+
+
+def asked(lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, rank=0, pairs=()):
+    some = f"lengths {[*lengths]}" if len(lengths) < 12 else f"{len(lengths):,} documents"
+    said = f"{some} under {slots:,} slots, pools of {pool:,}"
+    said += f", rank {rank} of {ranks}" if stop is not None and ranks > 1 else ""
+    said += f", {ranks} ranks" if ranks > 1 and stop is None else ""
+    return said + (f", a stop behind {stop} of epoch {epoch}" if stop is not None else "")
+
+
+def drawn(rng):
+    """Any documents, budgets, pools, ranks and stops; then many."""
+    from batchlab.exercises import By
+
+    for _ in range(8):
+        own = rng.permutation(np.arange(1, 99))[: int(rng.integers(2, 60))].tolist()
+        slots, pool, ranks = (
+            max(own) + int(rng.integers(90)),
+            *(int(n) for n in rng.integers(1, 9, 2)),
+        )
+        yield By(own, slots, 5 * pool, epochs=2)
+        yield By(own, slots, 5 * pool, ranks=ranks)
+        stop, rank = int(rng.integers(0, 2)), int(rng.integers(ranks))
+        yield By([7] * 40, 14, 6, stop=stop, epoch=int(rng.integers(3)), rank=rank, ranks=ranks)
+    yield By([7] * 1100, 14, 6, stop=520, epoch=0)
+    yield By((100_001 + rng.permutation(6_000)).tolist(), 1_060_019, 700)
+    yield By([30, 3, 31], 30, 2)
+
+
+def cases():
+    from batchlab.exercises import By
+
+    level = [101 + 7 * n % 31 for n in range(1, 31)]
+    many = (100_001 + np.random.default_rng(5).permutation(1600)).tolist()
+    wide = (np.random.default_rng(6).permutation(300) + 1).tolist()
+    apart = [(0, n) for n in range(30)] + [(n, 0) for n in range(1, 30)]
+    return [
+        By([2, 2, 7, 8, 1], 16, 5),
+        By(level, 263, 30, pairs=[(3, 1), (3, 2), (4, 1), (0, 1), (0, 2), (1, 0), (2, 0)]),
+        By(level, 263, 30, pairs=apart),
+        By(many, 1_016_009, 160),
+        By(wide, 1200, 60, epochs=2),
+        By([101, 105, 102, 104, 103, 106], 212, 3),
+        By([3, 5, 2, 8, 6, 4, 7, 1, 9], 10, 9, ranks=2),
+        By([7] * 5, 8, 5, ranks=4),
+        By([4, 4], 8, 2, ranks=4),
+        By([7] * 12, 14, 6, stop=2, epoch=0),
+        By([7] * 12, 14, 6, stop=1, epoch=2),
+        By([7] * 12, 14, 6, stop=1, epoch=1, ranks=2, rank=1),
+        By([30, 3], 30, 2),
+        By([3, 3, 41], 30, 3),
+    ]
+
+
+exercise = Exercise(
+    BudgetSampler,
+    points=3,
+    page=("cut",),
+    hints=(
+        "batches(): rng = np.random.default_rng([self.seed, self.epoch]), permutation, pools, cut",
+        "sort each pool of self.pool documents, cut the whole order, then mix the micro-batches",
+        "missing = -len(made) % self.ranks; add the first ones again; made[self.rank :: self.ranks]",
+    ),
+    asked=asked,
+    scene=scene,
+    fault=lambda *given, **options: wrong(*given, **options)[0],
+    explain=lambda *given, **options: wrong(*given, **options)[1],
+    mentions=lambda lengths, slots, *_, **options: tuple(n for n in lengths if n > slots)[:1],
+    twice=False,
+    shown=cases(),
+    drawn=drawn,
+    passed="Right: every document once, within the budget, and a stop that costs no document.",
+)
+DRAW, MIX = "default_rng([self.seed, self.epoch])", "        rng.shuffle(made)\n"
+EVEN = """        missing = -len(made) % self.ranks
+        made += (made * self.ranks)[:missing]
+"""
+CUT = "        made = cut(self.lengths, order.tolist(), self.slots)\n"
+NEXT = "        self.epoch, self.done = self.epoch + 1, 0\n"
+LOAD = 'self.epoch, self.done = state["epoch"], state["done"]'
+SHARE, LEFT = "made[self.rank :: self.ranks]", "len(self.batches()) - self.done"
+LOOP = "            self.done += 1\n            yield batch\n"
+for _thought, _says, *_changes in [
+    (
+        "the rank is in the seed: each rank has an order of its own",
+        "",
+        (DRAW, "default_rng([self.seed, self.epoch, self.rank])"),
+    ),
+    ("one rank would wait for ever: give the first micro-batches once more", "", (EVEN, "")),
+    (
+        "dropped to make it even: repeat, do not drop",
+        "",
+        (EVEN, "        del made[len(made) // self.ranks * self.ranks :]\n"),
+    ),
+    (
+        "repeats too few of a short list",
+        "",
+        ("(made * self.ranks)[:missing]", "made[:missing]"),
+    ),
+    (
+        "repeat only as many as the last round lacks",
+        "",
+        ("-len(made) % self.ranks", "self.ranks - len(made) % self.ranks"),
+    ),
+    (
+        "repeats the last ones: the first are asked",
+        "",
+        ("(made * self.ranks)[:missing]", "(made[::-1] * self.ranks)[:missing]"),
+    ),
+    ("every rank takes everything: deal them, made[rank :: ranks]", "", (SHARE, "made")),
+    (
+        "the micro-batches were cut again: deal them whole",
+        "",
+        (SHARE, "[batch[self.rank :: self.ranks] or batch[:1] for batch in made]"),
+    ),
+    (
+        "each rank mixes for itself: all need one list",
+        "",
+        (MIX, MIX + "        np.random.default_rng([self.epoch, self.rank]).shuffle(made)\n"),
+    ),
+    ("the epoch is not in the seed", "", (DRAW, "default_rng(self.seed)")),
+    ("drawn anew: ranks never agree", "", (DRAW, "default_rng()")),
+    ("the seed is not used", "", (DRAW, "default_rng(self.epoch)")),
+    (PLUS, "", (DRAW, "default_rng(self.seed + self.epoch)")),
+    (
+        "10 * seed + epoch is one sum: trainings share orders",
+        "one sum",
+        (DRAW, "default_rng(10 * self.seed + self.epoch)"),
+    ),
+    (
+        "left in length order: mix the micro-batches at the end",
+        "",
+        (MIX, ""),
+        ("range(0, len(order), self.pool)", "range(0, len(order), len(order))"),
+        ("inside = order[start : start + self.pool]", "inside = order"),
+        ("order[start : start + self.pool] =", "order[:] ="),
+    ),
+    (
+        "sorted over more than a pool: order is given up for nothing",
+        "",
+        ("range(0, len(order), self.pool)", "range(0, len(order), len(order))"),
+        ("inside = order[start : start + self.pool]", "inside = order"),
+        ("order[start : start + self.pool] =", "order[:] ="),
+    ),
+    (
+        "never sorted",
+        "",
+        ("inside[np.argsort(self.lengths[inside])]", "inside"),
+    ),
+    (
+        "each pool was cut on its own: cut the whole order",
+        "",
+        (
+            "            order[start : start + self.pool] = inside[np.argsort(self.lengths[inside])]\n",
+            "            inside = inside[np.argsort(self.lengths[inside])].tolist()\n"
+            "            made += cut(self.lengths, inside, self.slots)\n",
+        ),
+        (CUT, ""),
+        ("        for start", "        made = []\n        for start"),
+    ),
+    (
+        "a fixed number of rows: the budget decides",
+        "",
+        (CUT, "        made = [order[i : i + 2].tolist() for i in range(0, len(order), 2)]\n"),
+    ),
+    ("the sampler stays in its epoch", "", (NEXT, "        self.done = 0\n")),
+    (SET_BACK, "", (NEXT, "        self.epoch += 1\n")),
+    (
+        "counts after the `yield`: it counts as done when it is handed out",
+        "",
+        (LOOP, "            yield batch\n            self.done += 1\n"),
+    ),
+    ("forgets where it was", "", (LOAD, 'self.epoch = state["epoch"]')),
+    (
+        "the epoch is not in the state: the order of another one goes on",
+        "",
+        (LOAD, 'self.done = state["done"]'),
+    ),
+    (
+        "the epoch began anew: skip the `done` ones",
+        "",
+        ("self.batches()[self.done :]", "self.batches()"),
+    ),
+    (
+        "all of the epoch: `done` micro-batches are not left any more",
+        "",
+        (LEFT, "len(self.batches())"),
+    ),
+    ("`done` counts the micro-batches of this rank only", "", (LEFT, LEFT + " * self.ranks")),
+    ("what is left was taken for what is done", "", ('"done": self.done}', '"done": len(self)}')),
+    (
+        "moves on when the loop is left",
+        "",
+        (
+            "        for batch in self.batches()[self.done :]:\n" + LOOP + NEXT,
+            "        try:\n            for batch in self.batches()[self.done :]:\n"
+            "                self.done += 1\n                yield batch\n"
+            "        finally:\n    " + NEXT,
+        ),
+    ),
+    (
+        "numbers of NumPy in the state",
+        "not JSON serializable",
+        ('"done": self.done}', '"done": np.int64(self.done)}'),
+    ),
+    (
+        "read state[...], do not pop",
+        "",
+        ('state["epoch"], state["done"]', 'state.pop("epoch"), state.pop("done")'),
+    ),
+    (
+        "refuses a document of exactly the budget: at most, not less than",
+        "",
+        (
+            CUT,
+            "        if max(self.lengths) >= self.slots:\n            raise ValueError(str(max(self.lengths)))\n"
+            + CUT,
+        ),
+    ),
+    (
+        "what can never fit is left out: refuse it, cut does so",
+        "",
+        (
+            "order.tolist(), self.slots",
+            "[int(n) for n in order if self.lengths[n] <= self.slots], self.slots",
+        ),
+    ),
+]:
+    exercise.edit(_thought, _changes, says=_says)
+
+_text = exercise.text
+exercise.styles["dealt in blocks"] = lambda: _text.replace(
+    "return " + SHARE,
+    "each = len(made) // self.ranks\n        return made[self.rank * each : (self.rank + 1) * each]",
+)
+exercise.styles["moves on when the last is handed out"] = lambda: _text.replace(NEXT, "").replace(
+    "        for batch in self.batches()[self.done :]:\n            self.done += 1\n",
+    "        own = self.batches()\n        for batch in own[self.done :]:\n"
+    "            self.done += 1\n            if self.done == len(own):\n"
+    "                self.epoch, self.done = self.epoch + 1, 0\n",
+)
+
+
+@exercise.style
+class Library:
+    """with the library, kept for the epoch"""
+
+    def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
+        self.lengths, self.slots, self.pool = lengths, slots, pool
+        self.seed, self.rank, self.ranks = seed, rank, ranks
+        self.epoch, self.done = 0, 0
+
+    def batches(self):
+        from batchlab import buckets
+
+        made = buckets.by_token_budget(
+            self.lengths, self.slots, pool=self.pool, seed=self.seed, epoch=self.epoch
+        )
+        each = -(-len(made) // self.ranks)
+        return [made[(i * self.ranks + self.rank) % len(made)] for i in range(each)]
+
+    def __iter__(self):
+        mine = self.batches()
+        while self.done < len(mine):
+            self.done += 1
+            yield mine[self.done - 1]
+        self.load_state_dict({"epoch": self.epoch + 1, "done": 0})
+
+    def __len__(self):
+        return max(0, len(self.batches()) - self.done)
+
+    def state_dict(self):
+        return dict(epoch=self.epoch, done=self.done)
+
+    def load_state_dict(self, state):
+        vars(self).update(state)
+
+
+@exercise.style
+class PlainPython:
+    """plain Python, from long to short"""
+
+    def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
+        self.lengths, self.slots, self.pool = [int(n) for n in lengths], slots, pool
+        self.seed, self.rank, self.ranks = seed, rank, ranks
+        self.epoch, self.done = 0, 0
+
+    def batches(self):
+        import random
+
+        rng = random.Random(f"{self.seed} {self.epoch}")
+        order = list(range(len(self.lengths)))
+        rng.shuffle(order)
+        placed = []
+        while order:
+            inside, order = order[: self.pool], order[self.pool :]
+            placed += sorted(inside, key=lambda n: -self.lengths[n])
+        made = cut(self.lengths, placed, self.slots)
+        rng.shuffle(made)
+        first = 0
+        while len(made) % self.ranks:
+            made.append(made[first])
+            first += 1
+        each = len(made) // self.ranks
+        return made[self.rank * each : (self.rank + 1) * each]
+
+    def __iter__(self):
+        for batch in self.batches()[self.done :]:
+            self.done += 1
+            yield batch
+        self.epoch += 1
+        self.done = 0
+
+    def __len__(self):
+        return len(self.batches()[self.done :])
+
+    def state_dict(self):
+        return {"place": [self.epoch, self.done]}
+
+    def load_state_dict(self, state):
+        self.epoch, self.done = state["place"]
