@@ -290,12 +290,6 @@ ROOMS = {
     "widgets | numpy |",
     "classroom.mine": "classroom.opening classroom.showing ||",
     "classroom.probes.lesson_06": "classroom.probes.attempt packing widgets ||",
-    "classroom.probes.lesson_07_versions": "||",
-    "classroom.probes.guard_07": "| torch |",
-    "classroom.probes.chunks_07": "loop memory.trace | numpy torch |",
-    "classroom.probes.lesson_07": "classroom.plain classroom.probes.attempt "
-    "classroom.probes.chunks_07 classroom.probes.guard_07 classroom.probes.lesson_07_versions "
-    "memory plan units widgets ||",
     "classroom.probes.lesson_10_feeding": "lengths | numpy torch |",
     "classroom.probes.lesson_10_processes": "| numpy torch |",
     "classroom.probes.lesson_10_readers": "||",
