@@ -77,8 +77,8 @@ def compare(got: Any, want: Any, asked: str, how: How, known: Known, explain: st
 
 
 def _members(got: Any, want: Any, asked: str, how: How) -> None:
-    row = type(got) is np.ndarray and got.ndim > 0
-    if (row or type(got) in (tuple, list)) and len(got) == len(want):
+    rows = plain.is_tensor(got) or type(got) is np.ndarray
+    if (type(got) in (tuple, list) or (rows and got.ndim)) and len(got) == len(want):
         return
     wished = f"{len(want)} things are needed: {', '.join(how.parts)}"
     verdict.refuse(asked, f"{plain.shown(got)}; {wished}")

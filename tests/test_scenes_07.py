@@ -1,0 +1,173 @@
+"""Lesson 07: bills, losses under watch, a device that runs out of memory, what tools do."""
+
+import warnings
+
+import pytest
+import torch
+from torch.nn import functional
+
+from batchlab import memory, model
+from batchlab.exercises.memory import rows_kept, scenes
+from batchlab.exercises.memory.chunked_loss import chunked_loss
+from batchlab.exercises.memory.most_rows import MIXED, most_rows, right_rows
+from batchlab.exercises.memory.slot_bytes import slot_bytes
+from batchlab.exercises.memory.state_bytes import state_bytes
+from batchlab.memory import adapters, fit, limits, trace
+from batchlab.plan import Plan
+
+
+@pytest.mark.parametrize("kind", scenes.KINDS)
+def test_a_guard_finds_the_rows_of_the_worst_documents_and_of_the_library(kind):
+    seen = scenes.guarded(most_rows, MIXED, 20, 20, 200, gradient=35, kind=kind)
+    assert seen["answer"] == [right_rows(MIXED, 20, 20, 200, 35), 5] == [4, 5]
+    assert not seen["kept"] and not seen["unlike"]
+    assert limits.out_of_memory(scenes.out_of_memory(kind))
+
+
+def test_the_guard_of_the_library_finds_the_same_rows():
+    """A judge that shares no code with the scene."""
+    documents = [[1] * length for length in MIXED]
+
+    def step(micro_batches):
+        for number, micro in enumerate(micro_batches):
+            if micro["input_ids"].numel() + (35 if number else 0) > 200:
+                raise torch.OutOfMemoryError("CUDA out of memory")
+
+    found = fit.find_rows(step, documents, keep=Plan(20, 1, 1, 40))
+    assert [found.rows, found.accumulation] == [right_rows(MIXED, 20, 20, 200, 35), 5]
+
+
+@pytest.mark.parametrize("name", scenes.ENDS)
+def test_other_errors_are_no_out_of_memory(name):
+    error = scenes.ENDS[name]()
+    assert not isinstance(error, Exception) or not limits.out_of_memory(error)
+
+
+def test_a_loss_in_chunks_keeps_the_logits_of_one_chunk():
+    seen = scenes.watched(chunked_loss, 96, 16, peak=True)
+    assert not seen["kind"] and seen["alive"] <= 6
+    assert scenes.watched(scenes.plain_loss, 96, 16, peak=True)["alive"] > 12
+    assert scenes.watched(chunked_loss, 31, 16)["rows"] == 16
+    assert scenes.watched(scenes.plain_loss, 31, 16)["rows"] == 31
+
+
+def test_the_bills_agree_with_the_library():
+    shape, one = scenes.llama_8b(), Plan(1, 1, 1, 1)
+    bill = memory.estimate(shape, one, states="mixed_fp32_gradients")
+    assert state_bytes([(shape.parameters, True, 2, 4, 12)]) == bill.states_bytes
+    sizes = (32, 4096, 32, 8, 128, 14_336, 128_256)
+    assert slot_bytes(*sizes) == (bill.activations, bill.logits)
+
+
+def test_the_setting_to_find_keeps_the_step_and_is_no_power_of_two():
+    assert [rows for rows in rows_kept.ROWS if not rows_kept.why(rows)] == [5]
+    assert rows_kept.finder().state["goal"]
+
+
+def test_halving_the_states_buys_no_row_while_all_logits_are_alive():
+    """A sentence of the lesson."""
+    facts = {
+        (rows, states): rows_kept.fits(rows, states, "all")
+        for rows in (2, 3, 4)
+        for states in rows_kept.STATES
+    }
+    assert all(fits is (rows < 4) for (rows, _), fits in facts.items()) and len(facts) == 9
+
+
+def test_lora_of_llama_3_8b_has_the_published_number_of_weights():
+    matrices = scenes.llama_matrices()
+    assert sum(i * o for i, o in matrices) == 6_979_321_856
+    assert 16 * sum(i + o for i, o in matrices) == 41_943_040
+
+
+@pytest.mark.slow
+def test_the_finder_of_accelerate_takes_a_tenth_off_and_knows_few_words():
+    """Sentences of *Am I affected?*."""
+    find = pytest.importorskip("accelerate.utils.memory").find_executable_batch_size
+    tried = []
+
+    def run(batch_size):
+        tried.append(batch_size)
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    with pytest.raises(RuntimeError, match="No executable batch size"):
+        find(run, starting_batch_size=8)()
+    assert tried == [8, 7, 6, 5, 4, 3, 2, 1]
+    for kind in ("python", "cublas"):
+        with pytest.raises((MemoryError, RuntimeError), match=r"^$|ALLOC_FAILED"):
+            find(lambda batch_size, kind=kind: fail(kind), starting_batch_size=8)()
+
+
+def fail(kind):
+    raise scenes.out_of_memory(kind)
+
+
+@pytest.mark.slow
+def test_the_fused_loss_of_pytorch_saves_memory_only_when_it_is_asked_to():
+    if not hasattr(functional, "linear_cross_entropy"):
+        pytest.skip("this torch has no linear_cross_entropy")
+    options = torch.nn.LinearCrossEntropyOptions()
+
+    def loss(options):
+        def of(hidden, head, labels, chunk):
+            return functional.linear_cross_entropy(
+                hidden, head.weight, labels, reduction="sum", options=options
+            )
+
+        return of
+
+    plain, default, chunked = (
+        scenes.watched(one, 256, 64, peak=True)["alive"]
+        for one in (scenes.plain_loss, loss(None), loss(options))
+    )
+    assert default == pytest.approx(plain, rel=0.01) and chunked < plain / 2
+
+
+@pytest.mark.slow
+def test_peft_casts_what_is_not_quantised_to_float32():
+    peft = pytest.importorskip("peft")
+    network = torch.nn.Sequential(torch.nn.Linear(4, 4)).bfloat16()
+    network.is_loaded_in_4bit = True
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peft.prepare_model_for_kbit_training(network, use_gradient_checkpointing=False)
+    assert {one.dtype for one in network.parameters()} == {torch.float32}
+
+
+def test_trl_trains_with_the_loss_that_works_in_chunks():
+    trl = pytest.importorskip("trl")
+    assert trl.SFTConfig.__dataclass_fields__["loss_type"].default == "nll"
+
+
+def test_the_fullest_moment_of_the_lesson_has_no_gradients_yet():
+    network = model.small(layers=2, hidden=32).bfloat16()
+    found = trace.predict_peak(network, rows=8, length=64)
+    assert found.by_kind["gradients"] == 0 and found.phase == "backward, head"
+
+
+def test_the_napkin_counts_ten_bytes_of_a_logit_and_too_few_activations():
+    """Ten in the forward pass, twelve behind it; the blocks keep a quarter more than it says."""
+    network = model.small(4096, layers=2, hidden=128, heads=4).bfloat16()
+    found = trace.predict_peak(network, rows=8, length=256)
+    slots = 8 * 256
+    assert found.by_phase["forward"]["logits"] == 10 * slots * 4096
+    assert found.by_kind["logits"] == 12 * slots * 4096
+    layers, _ = slot_bytes(2, 128, 4, 4, 32, 512, 4096)
+    assert found.by_kind["activations"] / (slots * layers) == pytest.approx(1.25, abs=0.01)
+
+
+def test_adapters_of_16_bit_weights_keep_more_activations_not_fewer():
+    """A sentence of the lesson: half as much again."""
+    pytest.importorskip("peft")
+    plain, adapted = (
+        max(
+            one["activations"]
+            for one in trace.predict_peak(net, rows=8, length=128).by_phase.values()
+        )
+        for net in (_four_layers(), adapters.lora(_four_layers(), 16))
+    )
+    assert adapted / plain == pytest.approx(1.5, abs=0.05)
+
+
+def _four_layers():
+    return model.small(512, layers=4, hidden=256, heads=4).bfloat16()
