@@ -307,15 +307,6 @@ ROOMS = {
     "classroom.probes.lesson_11_doctors classroom.probes.lesson_11_exact "
     "classroom.probes.lesson_11_finder classroom.probes.lesson_11_live "
     "classroom.probes.lesson_11_versions classroom.probes.lesson_11_ward doctor | numpy |",
-    "classroom.probes.lesson_15_model": "| numpy |",
-    "classroom.probes.lesson_15_reports": "| numpy |",
-    "classroom.probes.lesson_15_versions": "classroom.probes.lesson_15_reports ||",
-    "classroom.probes.lesson_15_worlds": "classroom.again classroom.copies cluster.ranks ||",
-    "classroom.probes.lesson_15_steps": "classroom.probes.lesson_15_model | numpy |",
-    "classroom.probes.lesson_15": "classroom.plain classroom.probes.attempt "
-    "classroom.probes.lesson_15_model classroom.probes.lesson_15_steps "
-    "classroom.probes.lesson_15_versions classroom.probes.lesson_15_worlds cluster cluster.ranks "
-    "data widgets | numpy |",
     "classroom.probes.lesson_17_admissions": "||",
     "classroom.probes.lesson_17_versions": "classroom.probes.lesson_17_admissions ||",
     "classroom.probes.lesson_17_schedules": "serving | numpy |",

@@ -75,7 +75,7 @@ def compare(got: Any, want: Any, asked: str, how: How, known: Known, explain: st
 
 
 def _members(got: Any, want: Any, asked: str, how: How) -> None:
-    if type(got) in (tuple, list) and len(got) == len(want):
+    if type(got) in (tuple, list, np.ndarray) and len(got) == len(want):
         return
     wished = f"{len(want)} things are needed: {', '.join(how.parts)}"
     verdict.refuse(asked, f"{plain.shown(got)}; {wished}")
