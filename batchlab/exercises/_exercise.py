@@ -18,6 +18,7 @@ import numpy as np
 
 from batchlab.classroom import check, plain, verdict
 from batchlab.classroom.afar import beside
+from batchlab.classroom.behaviour import quietly
 from batchlab.classroom.copies import copied
 from batchlab.classroom.showing import worded
 from batchlab.classroom.verdict import CheckFailed
@@ -237,9 +238,10 @@ class Exercise:
     def _ran(self, version: Any, case: Any) -> tuple[Any, Exception | None]:
         arguments, options = copied(_parts(case))
         try:
-            if self.scene is not None:
-                return self.scene(version, *arguments, **options), None
-            return version(*arguments, **options), None
+            with quietly():
+                if self.scene is not None:
+                    return self.scene(version, *arguments, **options), None
+                return version(*arguments, **options), None
         except Exception as error:
             return None, error
 

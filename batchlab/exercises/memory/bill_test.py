@@ -1,6 +1,6 @@
 """Catch the bug: one test for nineteen wrong bills of a toy device."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def bill(rows, length, accumulation, trained, frozen):

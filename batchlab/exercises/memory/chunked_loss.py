@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from .. import Exercise
-from .scenes import SCALE, made, watched
+from batchlab.exercises import Exercise
+from batchlab.exercises.memory.scenes import SCALE, made, watched
 
 
 def chunked_loss(hidden, head, labels, chunk):

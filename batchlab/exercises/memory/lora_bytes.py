@@ -1,6 +1,6 @@
 """The states of LoRA: frozen matrices, the frozen rest, and thin matrices that are trained."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def lora_bytes(matrices, rest, rank, matrix_bytes):

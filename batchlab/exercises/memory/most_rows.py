@@ -1,7 +1,7 @@
 """Build: a memory guard that keeps the step, tried on a device that runs out of memory."""
 
-from .. import Exercise
-from .scenes import ENDS, guarded
+from batchlab.exercises import Exercise
+from batchlab.exercises.memory.scenes import ENDS, guarded
 
 MIXED = [5, 9, 6, 7, 8, 4, 5, 6, 12, 8, 7, 6, 5, 7, 9, 3, 6, 8, 10, 4, 40, 38]
 

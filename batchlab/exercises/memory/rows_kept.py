@@ -2,10 +2,9 @@
 
 from batchlab import memory, units
 from batchlab.classroom import plain
+from batchlab.exercises import Exercise
+from batchlab.exercises.memory.scenes import qwen_half_b
 from batchlab.plan import Plan
-
-from .. import Exercise
-from .scenes import qwen_half_b
 
 BUDGET, LENGTH, SEQUENCES = 24 * 2**30, 2048, 40
 ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20)

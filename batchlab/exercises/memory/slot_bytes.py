@@ -1,6 +1,6 @@
 """A napkin formula: what one slot keeps in all layers, and what its logits take."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def slot_bytes(layers, hidden, heads, key_heads, head_size, intermediate, vocabulary):

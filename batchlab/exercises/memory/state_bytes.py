@@ -1,6 +1,6 @@
 """The states: bytes that live through the whole training."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def state_bytes(parts):

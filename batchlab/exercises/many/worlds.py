@@ -6,7 +6,7 @@ What a function raises is raised here again, so that the check shows its line. W
 can see comes back as words: a deadlock, collectives that differ, a rank that never returns.
 
 Words
-    refused  rank by rank: the text of the ValueError that it raised (its name, if it has none)
+    refused  rank by rank: whether it raised a ValueError
     fault    what the world said when the ranks could not go on together
     tensors  bytes of live torch tensors, on average over the ranks, at the fullest collective
 """
@@ -19,7 +19,7 @@ from contextlib import suppress
 from types import CodeType, ModuleType
 from typing import Any
 
-from batchlab.classroom import again, copies
+from batchlab.classroom import copies
 from batchlab.cluster import ranks
 
 __all__ = ["in_world", "likely_of"]
@@ -47,23 +47,20 @@ def in_world(
     collectives       by rank; a reduce_scatter and an all_gather count as one
     largest           bytes of the largest message
     tensor_bytes      of torch, which the meter of memory does not see; 0 without torch
-    fault             "" or what the world said; likely: the thought behind it
-    changed           what became of the arguments, "" if nothing; remembers: a second world differs
+    fault             "" or what the world said; likely_of names the thought behind it
+    changed           what became of the arguments, "" if nothing
     """
     torch = _uses_torch(function)
-    first = _once(function, parts)
-    if not may_refuse and (error := next((one for one in first["errors"] if one), None)):
-        raise error
     names: list[list[str]] = [[] for _ in parts]
-    second = first if first["fault"] else _once(_named(function, names), parts)
-    remembers = not again.alike(first["results"], second["results"])
-    errors = first.pop("errors")
-    refused = ["" if one is None else str(one) or type(one).__name__ for one in errors]
-    held = _tensors(function, parts) if torch and not first["fault"] else 0
-    first["collectives"] = [
+    found = _once(_named(function, names), parts)
+    errors = found.pop("errors")
+    if not may_refuse and (error := next((one for one in errors if one), None)):
+        raise error
+    held = _tensors(function, parts) if torch and not found["fault"] else 0
+    found["collectives"] = [
         len(own) - min(own.count("reduce_scatter"), own.count("all_gather")) for own in names
     ]
-    return {**first, "refused": refused, "remembers": remembers, "tensor_bytes": held}
+    return {**found, "refused": [one is not None for one in errors], "tensor_bytes": held}
 
 
 def _named(function: Callable[..., Any], names: list[list[str]]) -> Callable[..., Any]:
@@ -96,14 +93,13 @@ def _once(function: Callable[..., Any], parts: Sequence[Sequence[Any]]) -> dict[
         change = copies.changed(list(parts[rank.rank]), own, where="the arguments")
         altered[rank.rank] = f"{change}: {change.thought}" if change else ""
 
-    found: dict[str, Any] = {"results": results, "errors": errors, "fault": "", "likely": ""}
+    found: dict[str, Any] = {"results": results, "errors": errors, "fault": "", "changed": ""}
     try:
         world = ranks.run(program, len(parts), patience=PATIENCE)
     except ranks.RankError as error:
         if isinstance(error.__cause__, Exception):
             raise error.__cause__ from None
-        fault = str(error)
-        return {**found, "fault": fault, "likely": likely_of(fault), "changed": ""}
+        return {**found, "fault": str(error)}
     return {
         **found,
         "sent_bytes": world.sent_bytes,

@@ -1,0 +1,148 @@
+"""Lesson 15: its model, its worlds and what they tell, what its page shows."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+
+from batchlab.cluster import distributed, ranks
+from batchlab.exercises.many import half_way, scenes, worlds
+from batchlab.exercises.many import model as net
+from batchlab.exercises.many.best_turn import ROWS, fault
+from batchlab.exercises.many.exact_step import exact_step, flat
+from batchlab.exercises.many.report_test import of
+
+
+@pytest.mark.parametrize("shift", [False, True])
+def test_the_model_has_the_gradients_of_torch(shift):
+    weights, micro = net.fresh_weights(7, 3), net.micro_batch(11, seed=2)
+    if shift:
+        weights["table_shift"] = np.array([0.5, -0.25, 1.5])
+    loss, gradients, tokens = net.summed(weights, micro)
+    live = {name: torch.tensor(one, requires_grad=True) for name, one in weights.items()}
+    rows = live["table"][torch.tensor(micro["inputs"])] + live.get("table_shift", 0)
+    logits = rows @ live["head"].T + live["bias"]
+    wanted = torch.nn.functional.cross_entropy(
+        logits, torch.tensor(micro["targets"]), ignore_index=net.IGNORE, reduction="sum"
+    )
+    wanted.backward()
+    assert tokens == 11 and loss == pytest.approx(wanted.item())
+    for name, one in live.items():
+        assert np.allclose(gradients[name], one.grad.numpy())
+
+
+def test_a_micro_batch_without_targets_gives_zeros():
+    loss, gradients, tokens = net.summed(net.fresh_weights(7, 3), net.micro_batch(0, seed=1))
+    assert (loss, tokens) == (0.0, 0) and not any(one.any() for one in gradients.values())
+
+
+def in_pieces(rank, array):
+    own = rank.all_reduce(np.ones(1))
+    return rank.all_gather(rank.reduce_scatter(array), array.size) * own
+
+
+def test_a_scatter_with_its_gather_is_one_collective_and_the_largest_message_tells_what_travels():
+    seen = worlds.in_world(in_pieces, [(np.ones(9),), (np.ones(9),)])
+    assert seen["collectives"] == [2, 2] and seen["largest"] == 8 * 5
+
+
+def leaves(rank, tokens):
+    return rank.all_reduce(np.array([tokens])) if tokens else 0
+
+
+def refuses(rank, tokens):
+    if rank.all_reduce(np.array([tokens]))[0] == 0:
+        raise ValueError("no token")
+    return 1
+
+
+def keeps_tensors(rank, pieces, many):
+    kept = []
+    for one in pieces:
+        kept.append(torch.tensor(rank.all_gather(one, many)))
+        kept = kept[-rank.world_size :]
+    rank.barrier()
+    return len(kept)
+
+
+def imports_torch(rank, pieces, many):
+    import torch
+
+    return rank.all_gather(pieces[0], many).sum() + torch.zeros(1).item()
+
+
+@pytest.mark.parametrize("many", [2, 3])
+def test_tensors_are_counted_where_the_meter_does_not_see_them(many):
+    parts = [([np.ones(900 // many)] * 6, 900) for _ in range(many)]
+    assert worlds.in_world(keeps_tensors, parts)["tensor_bytes"] // 7200 == many
+    told = worlds.in_world(imports_torch, parts)
+    assert told["tensor_bytes"] < 100 and max(told["peak_bytes"]) < 100_000
+
+
+def test_single_precision_is_told_from_rounding_and_from_a_mistake():
+    want = np.array([1.0, 0.3, 2.0])
+    assert half_way(want.astype(np.float32), want)
+    assert not half_way(want * (1 + 1e-14), want) and not half_way(want * 1.01, want)
+
+
+def spoils(rank, values):
+    values[0] = rank.all_reduce(np.ones(1))[0]
+    return values
+
+
+def breaks(rank, tokens):
+    return rank.all_reduce(np.ones(2))[0] // tokens if tokens else [][0]
+
+
+def test_what_a_world_sees_comes_back_in_words():
+    seen = worlds.in_world(leaves, [(0,), (3,)])
+    assert "has returned" in seen["fault"] and "left early" in worlds.likely_of(seen["fault"])
+    told = worlds.in_world(refuses, [(0,), (0,)], may_refuse=True)
+    assert told["refused"] == [True] * 2 and not told["fault"]
+    assert "changed" in worlds.in_world(spoils, [([5.0],), ([6.0],)])["changed"]
+    with pytest.raises(ValueError, match="no token"):
+        worlds.in_world(refuses, [(0,), (0,)])
+    with pytest.raises(IndexError):
+        worlds.in_world(breaks, [(0,), (1,)])
+
+
+def test_a_right_report_agrees_with_the_ring_of_a_world():
+    def two_passes(rank):
+        rank.all_gather(rank.reduce_scatter(np.ones(5)), 5)
+
+    sent = [one // 8 for one in ranks.run(two_passes, 3).sent_bytes]
+    told = of.right([[([6, 0, 1, 2, 3], 1), ([4, 2, 9, 8, 1], 9)], [], [([10, 8, 0, 5, 1], 10)]])
+    assert [one["sent"] for one in told] == sent
+
+
+def test_the_finder_has_one_answer_which_is_none_of_the_easy_ones():
+    right = [rows for rows in ROWS if not fault(rows)]
+    assert len(right) == 1 and right[0] not in (ROWS[0], ROWS[-1], 60)
+    assert "stages" in fault(12) and fault("a") and scenes.finder() is not None
+
+
+def test_four_ranks_are_not_four_times_as_fast():
+    alone, four = scenes.four_ranks(1), scenes.four_ranks(4)
+    assert 2 < alone.makespan / four.makespan < 3
+
+
+def test_swapped_collectives_are_named_or_silently_wrong():
+    named, silent = scenes.swapped()
+    assert "differs" in named and "20" not in silent
+
+
+def step_of(rank, parts):
+    return exact_step(rank, *parts[rank.rank])
+
+
+def test_real_documents_give_one_step_however_they_are_dealt_and_in_processes_the_same_bits():
+    one, two = (ranks.run(step_of, many, scenes.step_case(many, 8, 3)) for many in (1, 2))
+    assert np.allclose(flat(one.results[0][0]), flat(two.results[0][0]), atol=1e-12)
+    real = distributed.run(step_of, 2, scenes.step_case(2, 8, 3))
+    assert real.sent_bytes == two.sent_bytes
+    assert flat(real.results[1][0]) == flat(two.results[1][0])
+
+
+def test_the_model_imports_nothing_that_a_process_would_wait_for():
+    assert "batchlab" not in inspect.getsource(net).split("__all__")[0]
