@@ -6,8 +6,9 @@ measurement  <->  line of a .jsonl file;  Cell  <->  a line of kind "cell"
 from batchlab.records._cell import LAYOUTS, Cell, Identity, Json, Model, Parts, require_same
 from batchlab.records._environment import environment, machine, now
 from batchlab.records._file import Records, append, read
+from batchlab.records._ranks import files_of, of_rank
 from batchlab.records._schema import SCHEMA, as_record, cell
 
 __all__ = ["LAYOUTS", "SCHEMA", "Cell", "Identity", "Json", "Model", "Parts", "Records", "append",
-           "as_record", "cell", "environment", "machine", "now", "read",
+           "as_record", "cell", "environment", "files_of", "machine", "now", "of_rank", "read",
            "require_same"]  # fmt: skip

@@ -22,6 +22,7 @@ __all__ = ["LAYOUTS", "Cell", "Identity", "Json", "Model", "Parts", "require_sam
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Number = TypeVar("Number", int, float)
 
+SECONDS = ("forward_seconds", "backward_seconds", "outside_seconds", "saving_seconds")
 STATUS = ("ok", "out_of_memory")
 LAYOUTS = ("padded", "bucketed", "packed")  # in the order of tables
 SAYS = {
@@ -72,6 +73,9 @@ class Parts(Checked):
     away_seconds: float | None = (
         None  # the process did not run, on the CPU: others did, or it slept
     )
+    generation_seconds: float | None = None  # passes that write tokens, and what is between them
+    scoring_seconds: float | None = None  # other passes without gradients: a reference's
+    waiting_seconds: float | None = None  # for other ranks, inside forward and backward
 
     def __add__(self, other: "Parts") -> "Parts":
         """Seconds add; what one side did not time is not known of both."""
@@ -98,6 +102,8 @@ class Cell(Checked):
     precision: str
     accumulation: int | None = None
     data_parallel: int | None = 1
+    ranks: tuple[int, ...] = (0,)  # whose steps these are: those of several ranks add
+    world_size: int = 1
     identity: Identity = field(default_factory=Identity)
     status: str = "ok"
     error: str | None = None
@@ -113,7 +119,10 @@ class Cell(Checked):
     step_parts: Mapping[str, Sequence[float]] = field(
         default_factory=dict
     )  # part: one entry a step
+    forward_seconds: float | None = None  # with what was waited for inside; None: nobody timed
+    backward_seconds: float | None = None
     outside_seconds: float | None = None  # evaluation and saving, between these steps
+    saving_seconds: float | None = None  # of them
     peak_bytes: int | None = None  # None where the device counts none
     allocator_retries: int | None = None
     source: str | None = None  # sweep, monitor or trainer
@@ -221,7 +230,8 @@ class Cell(Checked):
                 for name, ours in self.step_parts.items()
                 if name in other.step_parts
             },
-            outside_seconds=_sum(self.outside_seconds, other.outside_seconds),
+            ranks=tuple(sorted({*self.ranks, *other.ranks})),
+            **{name: _sum(getattr(self, name), getattr(other, name)) for name in SECONDS},
             peak_bytes=max(filter(None, (self.peak_bytes, other.peak_bytes)), default=None),
             allocator_retries=_sum(self.allocator_retries, other.allocator_retries),
             round=self.round if self.round == other.round else None,

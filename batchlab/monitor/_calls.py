@@ -1,0 +1,156 @@
+"""What a call of a watched model is: a micro-batch, generation, scoring or evaluation.
+
+    arguments, mode of the model, gradients  ->  kind of pass;  arguments  ->  MicroBatch
+
+Words
+    pass        one call of a watched model from outside; what it calls of itself is inside it
+    training    with gradients, in training mode: a micro-batch
+    suspect     with gradients, in evaluation mode: a micro-batch if its backward pass runs
+    generation  without gradients, inside `generate` or with a cache: tokens are written
+    scoring     without gradients, in training mode: a reference's or an old policy's numbers
+    evaluation  without gradients, in evaluation mode
+"""
+
+import contextlib
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from batchlab import counts
+from batchlab.counts import IGNORE, MicroBatch
+from batchlab.monitor._unwrapped import inner_model
+
+__all__ = ["EVALUATION", "GENERATION", "SCORING", "SUSPECT", "TRAINING", "Hook", "given",
+           "kind_of", "micro_batch", "nodes_of", "shifts"]  # fmt: skip
+
+TRAINING, SUSPECT, GENERATION = "forward", "suspect", "generation"
+SCORING, EVALUATION = "scoring", "evaluation"
+
+IDS = ("input_ids", "tokens", "idx", "inputs", "input")  # what models call their first argument
+TAKEN = ("position_ids", "attention_mask", "labels", "decoder_input_ids", "decoder_attention_mask")
+UNSHIFTED = ("ForMaskedLM", "ForTokenClassification")  # losses of transformers, label by label
+DEEPEST, WIDEST, NODES = 3, 16, 4  # of an output: levels, entries of each, tensors to find
+FRAMES = 60  # of the stack, to look at
+
+
+class Hook:
+    """A hook of a model that a compiler leaves alone and that no copy of the model keeps.
+
+    A copy, deep or pickled, carries one that does nothing: it is another model, and it may be
+    loaded where this library is not.
+    """
+
+    def __init__(self, model: nn.Module, heard: Any) -> None:
+        self._model, self._heard = model, heard
+        if "__call__" not in vars(Hook):  # asking for the compiler loads it
+            Hook.__call__ = torch.compiler.disable(_called)  # type: ignore[attr-defined]
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return getattr, (contextlib.nullcontext(), "__exit__")
+
+
+def _called(hook: Hook, module: nn.Module, *found: Any) -> None:
+    if module is hook._model:
+        hook._heard(module, *found)
+
+
+def kind_of(module: nn.Module, kwargs: Mapping[str, Any]) -> str:
+    """The kind of the pass that begins now."""
+    if torch.is_grad_enabled():
+        return TRAINING if module.training else SUSPECT
+    if kwargs.get("past_key_values") is not None or kwargs.get("use_cache") or _generates():
+        return GENERATION
+    return SCORING if module.training else EVALUATION
+
+
+def _generates() -> bool:
+    """Whether a function called `generate` waits for this call."""
+    frame = sys._getframe(1)
+    for _ in range(FRAMES):
+        if frame.f_back is None:
+            return False
+        frame = frame.f_back
+        if frame.f_code.co_name == "generate":
+            return True
+    return False
+
+
+def given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments by name; the first plain one is taken for token ids, or for a batch."""
+    if args and isinstance(args[0], Mapping):
+        return {**args[0], **kwargs}
+    return {**({"input_ids": args[0]} if args else {}), **kwargs}
+
+
+def micro_batch(model: nn.Module, named: Mapping[str, Any]) -> MicroBatch | None:
+    """The micro-batch behind a call of the model: shown by its loop, else its own arguments.
+
+    None where no token ids (rows, slots) are among them, nor their embeddings.
+    """
+    ids = next((named[name] for name in IDS if _are_ids(named.get(name))), None)
+    embedded = named.get("inputs_embeds")
+    if ids is None and isinstance(embedded, Tensor) and embedded.ndim == 3:
+        ids = embedded.detach()[..., 0]
+    if ids is None:
+        return None
+    if (shown := counts.shown()) is not None:
+        return shown
+    found = {name: named[name] for name in TAKEN if isinstance(named.get(name), Tensor)}
+    if isinstance(ends := named.get("cu_seq_lens_q"), Tensor):  # as flash attention calls them
+        found["cu_seqlens"] = ends
+    found["input_ids"] = ids
+    if getattr(getattr(inner_model(model), "config", None), "is_encoder_decoder", False) is True:
+        _complete_decoder(found)
+    return found
+
+
+def _are_ids(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.ndim == 2 and not value.is_floating_point()
+
+
+def _complete_decoder(found: dict[str, Tensor]) -> None:
+    """What a model gives its decoder where nobody does: the labels, else the encoder's tokens."""
+    labels, ids = found.get("labels"), found["input_ids"]
+    by_label = labels is not None and labels.ndim == 2 and labels.shape[1] > 1
+    decoded = found.setdefault("decoder_input_ids", labels if by_label else ids)  # type: ignore[arg-type]
+    if by_label and labels is not None and labels.shape == decoded.shape:
+        found.setdefault("decoder_attention_mask", labels != IGNORE)
+    elif decoded is ids and "attention_mask" in found:
+        found["decoder_attention_mask"] = found["attention_mask"]
+
+
+def shifts(model: nn.Module) -> bool:
+    """Whether the loss compares `labels[:, 1:]`, as far as the model says which loss it has."""
+    return getattr(inner_model(model), "loss_type", None) not in UNSHIFTED
+
+
+def nodes_of(output: Any) -> list[Any]:
+    """Where the backward pass enters this output: a few nodes of its graph, the loss first."""
+    found: dict[int, Any] = {}
+    for tensor in _tensors(output, DEEPEST):
+        if tensor.grad_fn is not None:
+            found.setdefault(id(tensor.grad_fn), tensor.grad_fn)
+        if len(found) == NODES:
+            break
+    return list(found.values())
+
+
+def _tensors(output: Any, levels: int) -> Iterator[Tensor]:
+    """The tensors of a tuple, a list, a dict, a dataclass or any object, the nearest levels."""
+    if isinstance(output, Tensor):
+        yield output
+        return
+    if not levels or output is None or isinstance(output, str | bytes | int | float | type):
+        return
+    if isinstance(output, Mapping):
+        inside: Iterable[Any] = output.values()
+    elif isinstance(output, list | tuple):
+        inside = output
+    else:
+        inside = getattr(output, "__dict__", {}).values()
+    for one in itertools.islice(inside, WIDEST):
+        yield from _tensors(one, levels - 1)
