@@ -118,7 +118,8 @@ def diagnose(
     baseline = min(alike, key=lambda cell: (cell.rows, cell.checkpointing))
     found = prices.draw(done, most_fixed=most_fixed)
     its_visits = [cell for cell in own if cell.setting == subject.setting]
-    parts = _parts.split(its_visits, subject, found)
+    of_mean_rank = _ranks.averaged(its_visits)
+    parts = _parts.split(of_mean_rank, subject, found)
     possible = _causes.possible(subject, parts)
     probed = any(cell.source == PROBE for cell in done)
     return Diagnosis(
@@ -132,7 +133,7 @@ def diagnose(
         found.cost,
         found.sizes,
         parts,
-        _interval.of_mean(its_visits),
+        _interval.of_mean(of_mean_rank),
         _steps(prices.merge([one for one in its_visits if one.ranks == its_visits[0].ranks])[0]),
         _ranks.straggler(its_visits),
     )

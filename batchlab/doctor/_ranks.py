@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from batchlab.records import Cell, Parts
 
-__all__ = ["Straggler", "straggler", "together"]
+__all__ = ["Straggler", "averaged", "straggler", "together"]
 
 LEAST_SPREAD = 0.02  # of a step: ranks that wait as long as each other have no last one
 
@@ -36,7 +36,7 @@ def together(visits: Iterable[Cell]) -> list[Cell]:
     """
     visits = list(visits)
     found = {id(cell): cell for cell in visits}
-    for group in _aligned(visits):
+    for group in _timed(_aligned(visits)):
         waits = [cell.step_parts["waiting"] for cell in group]
         common = tuple(min(each) for each in zip(*waits, strict=True))
         for cell in group:
@@ -44,9 +44,16 @@ def together(visits: Iterable[Cell]) -> list[Cell]:
     return [found[id(cell)] for cell in visits]
 
 
+def averaged(visits: Sequence[Cell]) -> list[Cell]:
+    """The visits of a mean rank: each of its steps took what it took the ranks on average."""
+    groups = _aligned(visits)
+    inside = {id(cell) for group in groups for cell in group}
+    return [_mean(group) for group in groups] + [one for one in visits if id(one) not in inside]
+
+
 def straggler(visits: Iterable[Cell]) -> Straggler | None:
     """The rank that waits least, where the ranks differ; None where nobody can tell."""
-    groups = _aligned(list(visits))
+    groups = _timed(_aligned(list(visits)))
     ranks = sorted({cell.ranks for group in groups for cell in group})
     waits = {rank: [one for group in groups for cell in group if cell.ranks == rank
                     for one in cell.step_parts["waiting"]] for rank in ranks}  # fmt: skip
@@ -68,12 +75,31 @@ def _aligned(visits: Sequence[Cell]) -> list[list[Cell]]:
     """Cells of the same steps, one of each rank; only where all ranks recorded them."""
     of_rank: dict[tuple[int, ...], list[Cell]] = {}
     for cell in visits:
-        if cell.world_size > 1 and len(cell.ranks) == 1 and "waiting" in cell.step_parts:
+        if cell.world_size > 1 and len(cell.ranks) == 1 and cell.step_seconds is not None:
             of_rank.setdefault(cell.ranks, []).append(cell)
     if len(of_rank) < 2:
         return []
     groups = [list(group) for group in zip(*of_rank.values(), strict=False)]
     return [group for group in groups if len({cell.steps for cell in group}) == 1]
+
+
+def _timed(groups: list[list[Cell]]) -> list[list[Cell]]:
+    """The groups whose ranks all timed how long they waited."""
+    return [group for group in groups if all("waiting" in cell.step_parts for cell in group)]
+
+
+def _mean(group: Sequence[Cell]) -> Cell:
+    first = group[0]
+    names = [name for name in first.step_parts if all(name in one.step_parts for one in group)]
+    named = {name: _each(one.step_parts[name] for one in group) for name in names}
+    sums = {f"{name}_seconds": sum(spent) for name, spent in named.items()}
+    steps = _each(one.step_seconds or () for one in group)
+    parts = Parts(**{**vars(first.parts), **sums})
+    return replace(first, step_parts=named, parts=parts, step_seconds=steps, seconds=sum(steps))
+
+
+def _each(lists: Iterable[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(sum(step) / len(step) for step in zip(*lists, strict=True))
 
 
 def _without(cell: Cell, common: Sequence[float]) -> Cell:

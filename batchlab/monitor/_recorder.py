@@ -196,11 +196,15 @@ class Recorder:
             self._confirm()
         self._settle()
         self._clock.enter("backward")
-        torch.autograd.Variable._execution_engine.queue_callback(self.backward_ended)  # type: ignore[attr-defined]
+        _after_backward(self.backward_ended)
 
     @guarded("backward")
-    def backward_ended(self) -> None:
-        self._clock.leave("backward")
+    def backward_ended(self, *, again: bool = True) -> None:
+        """All gradients are there; what waits for other ranks is queued by now, and comes first."""
+        if again:
+            _after_backward(lambda: self.backward_ended(again=False))
+        else:
+            self._clock.leave("backward")
 
     def _confirm(self) -> None:
         """A pass in evaluation mode has a backward pass: it trains, and that is worth a word."""
@@ -378,6 +382,11 @@ class Recorder:
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
+
+
+def _after_backward(call: Any) -> None:
+    """Let the engine call this once the backward pass that runs now is over."""
+    torch.autograd.Variable._execution_engine.queue_callback(call)  # type: ignore[attr-defined]
 
 
 def _in_backward() -> bool:
