@@ -24,8 +24,8 @@ from batchlab import counts
 from batchlab.counts import IGNORE, MicroBatch
 from batchlab.monitor._unwrapped import inner_model
 
-__all__ = ["EVALUATION", "GENERATION", "SCORING", "SUSPECT", "TRAINING", "Hook", "given",
-           "kind_of", "micro_batch", "nodes_of", "shifts"]  # fmt: skip
+__all__ = ["EVALUATION", "GENERATION", "SCORING", "SUSPECT", "TRAINING", "Hook",
+           "before_backward", "given", "kind_of", "micro_batch", "shifts"]  # fmt: skip
 
 TRAINING, SUSPECT, GENERATION = "forward", "suspect", "generation"
 SCORING, EVALUATION = "scoring", "evaluation"
@@ -33,7 +33,7 @@ SCORING, EVALUATION = "scoring", "evaluation"
 IDS = ("input_ids", "tokens", "idx", "inputs", "input")  # what models call their first argument
 TAKEN = ("position_ids", "attention_mask", "labels", "decoder_input_ids", "decoder_attention_mask")
 UNSHIFTED = ("ForMaskedLM", "ForTokenClassification")  # losses of transformers, label by label
-DEEPEST, WIDEST, NODES = 3, 16, 4  # of an output: levels, entries of each, tensors to find
+DEEPEST, WIDEST, MOST = 3, 16, 4  # of an output: levels, entries of each, tensors to find
 FRAMES = 60  # of the stack, to look at
 
 
@@ -128,15 +128,22 @@ def shifts(model: nn.Module) -> bool:
     return getattr(inner_model(model), "loss_type", None) not in UNSHIFTED
 
 
-def nodes_of(output: Any) -> list[Any]:
-    """Where the backward pass enters this output: a few nodes of its graph, the loss first."""
-    found: dict[int, Any] = {}
+def before_backward(output: Any, call: Any) -> None:
+    """Call this when a backward pass enters the output, before hooks that were there earlier.
+
+    FSDP gathers weights in such a hook, and waits there for the other ranks.
+    """
+    found: dict[int, Tensor] = {}
     for tensor in _tensors(output, DEEPEST):
         if tensor.grad_fn is not None:
-            found.setdefault(id(tensor.grad_fn), tensor.grad_fn)
-        if len(found) == NODES:
+            found.setdefault(id(tensor), tensor)
+        if len(found) == MOST:
             break
-    return list(found.values())
+    for tensor in found.values():
+        handle = tensor.register_hook(call)
+        hooks: dict[int, Any] = tensor._backward_hooks  # type: ignore[assignment]
+        for key in [key for key in hooks if key != handle.id]:
+            hooks[key] = hooks.pop(key)  # after it
 
 
 def _tensors(output: Any, levels: int) -> Iterator[Tensor]:

@@ -81,7 +81,8 @@ class Recorder:
         self._retries = retries_of(self.device)
         self._cores, self._lacked, self._shifted = Cores(), 0.0, calls.shifts(self.model)
         self._home = threading.get_ident()
-        self._backward = torch.compiler.disable(lambda *_: self.backward_begins())
+        self._backward = torch.compiler.disable(lambda _: self.backward_begins())
+        self._backward.__torch_unserializable__ = True  # who saves an output needs no warning
         self._clock = Clock(cuda=self.device.type == "cuda")
         self._watch()
         gc.callbacks.append(self._collects)
@@ -185,8 +186,7 @@ class Recorder:
 
     @guarded("backward")
     def _await_backward(self, output: Any) -> None:
-        for node in calls.nodes_of(output):
-            node.register_prehook(self._backward)
+        calls.before_backward(output, self._backward)
 
     @guarded("backward")
     def backward_begins(self) -> None:
