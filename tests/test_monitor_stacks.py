@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from batchlab import cli, counts, doctor, monitor, records, report
-from tests.test_stacks import DOCUMENTS, SETTINGS, dataset, padding_collator, tiny, tokenizer
+from tests.test_stacks import DOCUMENTS, SETTINGS, padding_collator, tiny, tokenizer
 
 QUIET = pytest.mark.filterwarnings("ignore:.*gradient_checkpointing` is deprecated")  # TRL, PEFT
 
@@ -363,7 +363,9 @@ def test_two_ranks_write_two_files_and_the_last_one_is_named(tmp_path, kind, cap
     script = tmp_path / "train.py"
     script.write_text(textwrap.dedent(RANKS))
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    done = subprocess.run([*launch, str(script), kind, str(tmp_path)], capture_output=True, text=True)
+    done = subprocess.run(
+        [*launch, str(script), kind, str(tmp_path)], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert not (tmp_path / "run.jsonl").exists()
     files = records.files_of(tmp_path / "run.jsonl")

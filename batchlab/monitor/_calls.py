@@ -47,7 +47,7 @@ class Hook:
     def __init__(self, model: nn.Module, heard: Any) -> None:
         self._model, self._heard = model, heard
         if "__call__" not in vars(Hook):  # asking for the compiler loads it
-            Hook.__call__ = torch.compiler.disable(_called)  # type: ignore[attr-defined]
+            setattr(Hook, "__call__", torch.compiler.disable(_called))  # noqa: B010
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return getattr, (contextlib.nullcontext(), "__exit__")

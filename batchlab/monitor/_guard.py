@@ -16,31 +16,24 @@ import functools
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["Guarded", "guarded", "tell"]
+__all__ = ["guarded", "tell"]
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Guarded(Protocol):
-    """Who has guarded methods: it knows its stack, and what it lost."""
+def guarded(
+    quantity: str, *, again: bool = False
+) -> Callable[[Callable[..., T]], Callable[..., T | None]]:
+    """Hold back what a method raises and tell it once; with `again`, the next call tries anew.
 
-    stack: str
-    lost: dict[str, str]
+    Its object knows its `stack`, and keeps what it `lost`: a fault by quantity.
+    """
 
-
-Self = TypeVar("Self", bound=Guarded)
-Method = Callable[Concatenate[Self, P], T]
-
-
-def guarded(quantity: str, *, again: bool = False) -> Callable[[Method[Self, P, T]], Any]:
-    """Hold back what a method raises and tell it once; with `again`, the next call tries anew."""
-
-    def wrapped(method: Method[Self, P, T]) -> Callable[Concatenate[Self, P], T | None]:
+    def wrapped(method: Callable[..., T]) -> Callable[..., T | None]:
         @functools.wraps(method)
-        def safe(self: Self, *args: P.args, **kwargs: P.kwargs) -> T | None:
+        def safe(self: Any, *args: Any, **kwargs: Any) -> T | None:
             if quantity in self.lost and not again:
                 return None
             try:

@@ -1,6 +1,6 @@
 """Which rank of how many this process is, and how long it was ready and had no core.
 
-    torch.distributed, else the launcher's environment  ->  rank, world size
+torch.distributed, else the launcher's environment  ->  rank, world size
 """
 
 import os

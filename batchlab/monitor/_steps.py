@@ -85,7 +85,7 @@ def cell_of(
     packed = (total.documents or 0) > rows
     names = [name for name in steps[0].parts if name not in lost]
     named = {name: tuple(one.parts[name] for one in steps) for name in names}
-    work = {f"{name}_seconds": sum(step.work[name] for step in steps)
+    work = {name: sum(step.work[name] for step in steps)
             for name in ("forward", "backward") if name not in lost}  # fmt: skip
     return Cell(
         layout="packed" if packed else "padded",
@@ -106,7 +106,8 @@ def cell_of(
         parts=Parts(**{f"{name}_seconds": sum(spent) for name, spent in named.items()}),
         identity=identity_of(model),
         more={"documents_mixed": any(any(step.mixes) for step in steps)} if packed else {},
-        **work,
+        forward_seconds=work.get("forward"),
+        backward_seconds=work.get("backward"),
         **more,
     )
 

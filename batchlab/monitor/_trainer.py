@@ -1,6 +1,6 @@
 """Record a transformers or TRL trainer with one callback.
 
-    Trainer(..., callbacks=[monitor.callback("run.jsonl")])
+Trainer(..., callbacks=[monitor.callback("run.jsonl")])
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ def callback(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
 
     checked(every)
 
-    class Listener(TrainerCallback):  # type: ignore[misc]
+    class Listener(TrainerCallback):
         """Hears of the steps, and of what lay between two of them once it is over."""
 
         stack, recorder = "Trainer", None

@@ -22,7 +22,6 @@ __all__ = ["LAYOUTS", "Cell", "Identity", "Json", "Model", "Parts", "require_sam
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Number = TypeVar("Number", int, float)
 
-SECONDS = ("forward_seconds", "backward_seconds", "outside_seconds", "saving_seconds")
 STATUS = ("ok", "out_of_memory")
 LAYOUTS = ("padded", "bucketed", "packed")  # in the order of tables
 SAYS = {
@@ -231,7 +230,10 @@ class Cell(Checked):
                 if name in other.step_parts
             },
             ranks=tuple(sorted({*self.ranks, *other.ranks})),
-            **{name: _sum(getattr(self, name), getattr(other, name)) for name in SECONDS},
+            forward_seconds=_sum(self.forward_seconds, other.forward_seconds),
+            backward_seconds=_sum(self.backward_seconds, other.backward_seconds),
+            outside_seconds=_sum(self.outside_seconds, other.outside_seconds),
+            saving_seconds=_sum(self.saving_seconds, other.saving_seconds),
             peak_bytes=max(filter(None, (self.peak_bytes, other.peak_bytes)), default=None),
             allocator_retries=_sum(self.allocator_retries, other.allocator_retries),
             round=self.round if self.round == other.round else None,

@@ -42,9 +42,7 @@ class Records(list[dict[str, Any]]):
         ]
 
 
-def append(
-    path: str | Path, record: Mapping[str, Any] | Cell, *, to_disk: bool = True
-) -> None:
+def append(path: str | Path, record: Mapping[str, Any] | Cell, *, to_disk: bool = True) -> None:
     """Add one line to `path`, whole: one write to a file opened for appending, then flushed.
 
     A torn line left by a killed run is ended first, so that it spoils itself only. `to_disk` waits

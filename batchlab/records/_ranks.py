@@ -1,6 +1,6 @@
 """One file a rank: where each rank of a run writes, and how a run finds its files again.
 
-    run.jsonl, rank 1 of 2  ->  run.rank1.jsonl;  run.jsonl  ->  run.rank0.jsonl, run.rank1.jsonl
+run.jsonl, rank 1 of 2  ->  run.rank1.jsonl;  run.jsonl  ->  run.rank0.jsonl, run.rank1.jsonl
 """
 
 import re

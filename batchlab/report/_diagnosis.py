@@ -95,7 +95,9 @@ def _world(diagnosis: "Diagnosis") -> list[str]:
         return []
     if len(ranks) < size:
         named = ", ".join(map(str, ranks))
-        return [f"rank {named} of {size} only: give the files of all ranks to see who waits for whom"]
+        return [
+            f"rank {named} of {size} only: give the files of all ranks to see who waits for whom"
+        ]
     lines = [f"{size} ranks together: seconds of a mean rank, tokens/s of all"]
     if last:
         lines.append(
