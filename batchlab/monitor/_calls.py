@@ -14,7 +14,7 @@ Words
 import contextlib
 import itertools
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -25,7 +25,7 @@ from batchlab.counts import IGNORE, MicroBatch
 from batchlab.monitor._unwrapped import inner_model
 
 __all__ = ["EVALUATION", "GENERATION", "SCORING", "SUSPECT", "TRAINING", "Hook",
-           "before_backward", "given", "kind_of", "micro_batch", "shifts"]  # fmt: skip
+           "before_backward", "decodes", "given", "kind_of", "micro_batch", "shifts"]  # fmt: skip
 
 TRAINING, SUSPECT, GENERATION = "forward", "suspect", "generation"
 SCORING, EVALUATION = "scoring", "evaluation"
@@ -86,10 +86,11 @@ def given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {**({"input_ids": args[0]} if args else {}), **kwargs}
 
 
-def micro_batch(model: nn.Module, named: Mapping[str, Any]) -> MicroBatch | None:
+def micro_batch(named: Mapping[str, Any], *, decodes: bool) -> MicroBatch | None:
     """The micro-batch behind a call of the model: shown by its loop, else its own arguments.
 
-    None where no token ids (rows, slots) are among them, nor their embeddings.
+    A model that `decodes` has a decoder beside its encoder. None where no token ids (rows, slots)
+    are among the arguments, nor their embeddings.
     """
     ids = next((named[name] for name in IDS if _are_ids(named.get(name))), None)
     embedded = named.get("inputs_embeds")
@@ -103,7 +104,7 @@ def micro_batch(model: nn.Module, named: Mapping[str, Any]) -> MicroBatch | None
     if isinstance(ends := named.get("cu_seq_lens_q"), Tensor):  # as flash attention calls them
         found["cu_seqlens"] = ends
     found["input_ids"] = ids
-    if getattr(getattr(inner_model(model), "config", None), "is_encoder_decoder", False) is True:
+    if decodes:
         _complete_decoder(found)
     return found
 
@@ -123,6 +124,12 @@ def _complete_decoder(found: dict[str, Tensor]) -> None:
         found["decoder_attention_mask"] = found["attention_mask"]
 
 
+def decodes(model: nn.Module) -> bool:
+    """Whether the model says that it has a decoder beside its encoder."""
+    config = getattr(inner_model(model), "config", None)
+    return getattr(config, "is_encoder_decoder", False) is True
+
+
 def shifts(model: nn.Module) -> bool:
     """Whether the loss compares `labels[:, 1:]`, as far as the model says which loss it has."""
     return getattr(inner_model(model), "loss_type", None) not in UNSHIFTED
@@ -133,12 +140,7 @@ def before_backward(output: Any, call: Any) -> None:
 
     FSDP gathers weights in such a hook, and waits there for the other ranks.
     """
-    found: dict[int, Tensor] = {}
-    for tensor in _tensors(output, DEEPEST):
-        if tensor.grad_fn is not None:
-            found.setdefault(id(tensor), tensor)
-        if len(found) == MOST:
-            break
+    found = {id(tensor): tensor for tensor in _tensors(output, DEEPEST)[:MOST]}
     for tensor in found.values():
         handle = tensor.register_hook(call)
         hooks: dict[int, Any] = tensor._backward_hooks  # type: ignore[assignment]
@@ -146,18 +148,25 @@ def before_backward(output: Any, call: Any) -> None:
             hooks[key] = hooks.pop(key)  # after it
 
 
-def _tensors(output: Any, levels: int) -> Iterator[Tensor]:
-    """The tensors of a tuple, a list, a dict, a dataclass or any object, the nearest levels."""
-    if isinstance(output, Tensor):
-        yield output
-        return
-    if not levels or output is None or isinstance(output, str | bytes | int | float | type):
-        return
-    if isinstance(output, Mapping):
-        inside: Iterable[Any] = output.values()
-    elif isinstance(output, list | tuple):
-        inside = output
-    else:
-        inside = getattr(output, "__dict__", {}).values()
-    for one in itertools.islice(inside, WIDEST):
-        yield from _tensors(one, levels - 1)
+def _tensors(output: Any, levels: int) -> list[Tensor]:
+    """Tensors with gradients in a tuple, a list, a dict, a dataclass or any object.
+
+    Those of the nearest level that has some: a cache of keys and values is not searched.
+    """
+    level = [output]
+    for _ in range(levels + 1):
+        found = [one for one in level if isinstance(one, Tensor) and one.grad_fn is not None]
+        if found:
+            return found
+        level = [inside for one in level for inside in _inside(one)]
+    return []
+
+
+def _inside(one: Any) -> Iterable[Any]:
+    if one is None or isinstance(one, Tensor | str | bytes | int | float | type):
+        return ()
+    if isinstance(one, Mapping):
+        return itertools.islice(one.values(), WIDEST)
+    if isinstance(one, list | tuple):
+        return one[:WIDEST]
+    return itertools.islice(getattr(one, "__dict__", {}).values(), WIDEST)

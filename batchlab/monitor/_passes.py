@@ -34,7 +34,8 @@ class Passes:
         self.device, self.precision, self.world = torch.device("cpu"), "unknown", World()
         self._clock, self._cores = Clock(cuda=False), Cores()
         self._step, self._hooks = Step(), list[Any]()
-        self._home, self._lacked, self._shifted = threading.get_ident(), 0.0, True
+        self._home, self._lacked = threading.get_ident(), 0.0
+        self._shifted, self._decodes, self._known = True, False, False
         self._backward = torch.compiler.disable(lambda _: self.backward_begins())
         self._backward.__torch_unserializable__ = True  # who saves an output needs no warning
         self._depth, self._kind, self._before_tail = 0, "", ""
@@ -110,7 +111,8 @@ class Passes:
         self._clock.base, self._at_work = REST, True
         if self.world.size > 1:
             self._lacked = self._cores.lacked()
-        inside = autocast_of(self.model)
+        inside = None if self._known else autocast_of(self.model)
+        self._known = True
         if inside or torch.is_autocast_enabled(self.device.type):
             dtype = inside or torch.get_autocast_dtype(self.device.type)
             self.precision = f"autocast-{name_of(dtype)}"
@@ -119,13 +121,14 @@ class Passes:
     def _count(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether the pass has token ids; their counts are kept."""
         named = calls.given(args, kwargs)
-        batch = calls.micro_batch(self.model, named)
+        batch = calls.micro_batch(named, decodes=self._decodes)
         if batch is None:
             return False
         if self._to_probe:
             self._call = Call(args, kwargs)
         self._step.taken.append(counts.take(batch, shifted=self._shifted))
-        self._step.mixes.append(mixes_documents(self.model, named))
+        bordered = "position_ids" in batch or "cu_seqlens" in batch
+        self._step.mixes.append(bordered and mixes_documents(self.model, named))
         return True
 
     @guarded("forward passes")

@@ -25,6 +25,7 @@ from batchlab.monitor._passes import Passes, name_of
 from batchlab.monitor._probe import Call, probed
 from batchlab.monitor._ranks import rank_and_world, replicas
 from batchlab.monitor._steps import (
+    COLLECTOR,
     OUTSIDE,
     Step,
     World,
@@ -39,7 +40,7 @@ from batchlab.records import Cell
 __all__ = ["Recorder"]
 
 PROBE_AFTER = 3  # steps: the first ones warm up
-COLLECTOR, YOUNG = "collector", 0  # the collection of the youngest is too short to time
+YOUNG = 0  # the generation of objects whose collection is too short to time
 
 
 class Recorder(Passes):
@@ -68,7 +69,7 @@ class Recorder(Passes):
         self.world = World(rank, size, replicas(self.called, size))
         self._environment = environment_of(self.model)
         self._retries = retries_of(self.device)
-        self._shifted = calls.shifts(self.model)
+        self._shifted, self._decodes = calls.shifts(self.model), calls.decodes(self.model)
         self._clock = Clock(cuda=self.device.type == "cuda")
         self._watch()
         gc.callbacks.append(self._collects)
@@ -131,7 +132,7 @@ class Recorder(Passes):
             torch.cuda.synchronize(self.device)
         self._settle()
         self._acquit()
-        self._clock.rename(COLLECTOR, "host")
+        self._clock.turn()
         for name in OUTSIDE:
             self._outside[name] += self._clock.wall.get(name, 0.0)
         if self._step.taken and not self._step.uncounted:

@@ -23,13 +23,13 @@ from batchlab.model import has_varlen, recomputes
 from batchlab.monitor._clock import Clock
 from batchlab.records import Cell, Identity, Model, Parts
 
-__all__ = ["OUTSIDE", "PARTS", "Step", "World", "cell_of", "environment_of", "identity_of",
-           "retries_of"]  # fmt: skip
+__all__ = ["COLLECTOR", "OUTSIDE", "PARTS", "Step", "World", "cell_of", "environment_of",
+           "identity_of", "retries_of"]  # fmt: skip
 
 INSIDE = ("input", "host", "communication", "generation", "scoring", "optimizer")
 OUTSIDE = ("evaluation", "saving")  # they belong to no step
 PARTS = ("input", "host", "communication", "generation", *OUTSIDE)  # that a loop may name
-REST = "rest"
+REST, COLLECTOR = "rest", "collector"
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class Step:
         wall = dict(clock.wall)  # the collector may add to it at any time
         self.seconds = sum(spent for name, spent in wall.items() if name not in OUTSIDE)
         self.parts = {name: wall.get(name, 0.0) for name in INSIDE}
+        self.parts["host"] += wall.get(COLLECTOR, 0.0)
         timed = wall
         if cuda:
             timed = clock.device()
