@@ -15,7 +15,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch
@@ -25,6 +25,9 @@ __all__ = ["IGNORE", "Counts", "MicroBatch", "Taken", "carry", "of", "real_token
            "starts", "take", "target_tokens"]  # fmt: skip
 
 IGNORE = -100  # the label of a position that is not trained; PyTorch's default
+
+OF_ROWS = ("input_ids", "attention_mask", "labels", "row_tokens", "decoder_input_ids",
+           "decoder_attention_mask")  # fmt: skip
 
 MicroBatch = Mapping[str, "Tensor"]  # its entries stand in batchlab.batches
 
@@ -76,8 +79,10 @@ class Taken:
 
     rows: int
     width: int
-    sums: "Tensor"  # (5,) int64: documents, real tokens, real pairs, segment pairs, targets
+    sums: Any  # (5,) int64, a Tensor or an array: documents, real tokens, real and segment pairs,
+    # targets
     has_targets: bool
+    decoder_width: int = 0  # slots of a row of the decoder, where there is one beside the encoder
 
     def read(self, *, varlen: bool = False) -> Counts:
         """The numbers; with `varlen` attention, pairs are computed inside segments only."""
@@ -85,19 +90,24 @@ class Taken:
         return Counts(
             documents=documents,
             real_tokens=real,
-            slots=self.rows * self.width,
+            slots=self.rows * (self.width + self.decoder_width),
             target_tokens=targets if self.has_targets else None,
             real_pairs=real_pairs,
-            slot_pairs=segment_pairs if varlen else self.rows * self.width**2,
+            slot_pairs=segment_pairs
+            if varlen
+            else self.rows * _pairs(self.width, self.decoder_width),
         )
 
 
-def of(batch: MicroBatch, *, varlen: bool = False) -> Counts:
+def of(batch: MicroBatch, *, varlen: bool = False, shifted: bool = True) -> Counts:
     """Count one micro-batch, and wait for the numbers if it lies on a GPU.
 
     It has `input_ids` (B, T) and may have `position_ids`, `attention_mask` and `labels` (B, T), and
-    `row_tokens` (B,). Without `labels` the target tokens are unknown. With `varlen` attention,
-    pairs are computed inside segments only; otherwise in the whole row.
+    `row_tokens` (B,). Beside a decoder, `decoder_input_ids` (B, D), and its
+    `decoder_attention_mask`, those are the encoder's. Without `labels`, or with labels of a shape
+    that is not known here, the target tokens are unknown; `shifted` says that the loss compares
+    `labels[:, 1:]`, as that of a causal model does. With `varlen` attention, pairs are computed
+    inside segments only; otherwise in the whole row.
 
     >>> import torch
     >>> ids = torch.tensor([[5, 6, 7, 8, 9, 0]])
@@ -105,25 +115,55 @@ def of(batch: MicroBatch, *, varlen: bool = False) -> Counts:
     >>> one = of(packed | {"row_tokens": torch.tensor([5])}, varlen=True)
     >>> one.documents, one.real_tokens, one.slots, one.real_pairs, one.slot_pairs
     (2, 5, 6, 13, 14)
+    >>> of({"input_ids": ids, "labels": torch.tensor([1])}).target_tokens  # a class of each row
+    1
     """
-    return take(batch).read(varlen=varlen)
+    return take(batch, shifted=shifted).read(varlen=varlen)
 
 
-def take(batch: MicroBatch) -> Taken:
+def take(batch: MicroBatch, *, shifted: bool = True) -> Taken:
     """Count one micro-batch where its `input_ids` lie; nothing waits for that device."""
     import torch
 
     ids = batch["input_ids"]
     rows, width = ids.shape
+    if "decoder_input_ids" in batch or not {"position_ids", "cu_seqlens"} & set(batch):
+        return _take_rows(batch, shifted=shifted)
+    wanted = _targets(batch, shifted=shifted)
+    targets = ids.new_zeros(()) if wanted is None else carry(wanted, ids.device)
     segment = _starts_of(batch).flatten().cumsum(0) - 1  # number of the segment, slot by slot
-    real = _is_real(batch).flatten().to(torch.int64)
+    is_real = _is_real(batch).flatten().to(torch.int64)
     none = torch.zeros_like(segment)
     slots_of = none.index_add(0, segment, torch.ones_like(segment))
-    real_of = none.index_add(0, segment, real)
-    labels = batch.get("labels")
-    targets = none.sum() if labels is None else carry(target_tokens(labels), ids.device)
+    real_of = none.index_add(0, segment, is_real)
     sums = (real_of > 0).sum(), real_of.sum(), (real_of**2).sum(), (slots_of**2).sum(), targets
-    return Taken(rows, width, torch.stack(sums), labels is not None)
+    return Taken(rows, width, torch.stack(sums), wanted is not None)
+
+
+def _take_rows(batch: MicroBatch, *, shifted: bool) -> Taken:
+    """The same where each row is one segment, on the CPU by NumPy: its calls cost a fifth."""
+    import numpy as np
+    import torch
+
+    held: Any = {name: batch[name] for name in OF_ROWS if name in batch}
+    on_cpu = all(value.device.type == "cpu" for value in held.values())
+    if on_cpu:  # what NumPy cannot hold stays as it is
+        other = torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2
+        held = {name: value if value.dtype in other else value.detach().numpy()
+                for name, value in held.items()}  # fmt: skip
+    ids, decoded = batch["input_ids"], held.get("decoder_input_ids")
+    wanted, real = _targets(held, shifted=shifted), _row_tokens(held)
+    ends, both, pairs = 0, real, real * real
+    if decoded is not None:
+        more = _decoder_tokens(held)
+        ends, both, pairs = decoded.shape[1], real + more, _pairs(real, more)
+    whole, targets = len(ids) * _pairs(ids.shape[1], ends), 0 if wanted is None else wanted
+    sums = [(real > 0).sum(), both.sum(), pairs.sum(), whole, targets]
+    if on_cpu:
+        return Taken(*ids.shape, np.array([int(one) for one in sums]), wanted is not None, ends)
+    place = ids.device
+    each = [carry(torch.as_tensor(one), place).to(torch.int64) for one in sums]
+    return Taken(*ids.shape, torch.stack(each), wanted is not None, ends)
 
 
 def starts(position_ids: "Tensor", real: "Tensor | None" = None) -> "Tensor":
@@ -141,9 +181,9 @@ def starts(position_ids: "Tensor", real: "Tensor | None" = None) -> "Tensor":
     return begins
 
 
-def target_tokens(labels: "Tensor") -> "Tensor":
-    """How many labels (B, T) the loss counts, () int64: it compares `labels[:, 1:]`."""
-    return (labels[:, 1:] != IGNORE).sum()
+def target_tokens(labels: "Tensor", *, shifted: bool = True) -> "Tensor":
+    """How many labels (B, T) the loss counts, () int64: `shifted`, it compares `labels[:, 1:]`."""
+    return ((labels[:, 1:] if shifted else labels) != IGNORE).sum()
 
 
 def real_tokens(batch: MicroBatch) -> "Tensor":
@@ -179,9 +219,44 @@ def shown() -> MicroBatch | None:
     return _SHOWN.get()
 
 
-def _mask(batch: MicroBatch) -> "Tensor | None":
+def _targets(batch: Any, *, shifted: bool) -> Any:
+    """How many targets the labels hold, () int64; None without labels, or of another shape."""
+    labels, ids = batch.get("labels"), batch["input_ids"]
+    decoded = batch.get("decoder_input_ids")
+    if labels is None:
+        return None
+    if decoded is not None:  # its inputs are shifted already
+        return target_tokens(labels, shifted=False) if labels.shape == decoded.shape else None
+    if labels.shape == ids.shape:
+        return target_tokens(labels, shifted=shifted)
+    one_a_row = labels.shape in ((len(ids),), (len(ids), 1))  # a class, or a number
+    return (labels != IGNORE).sum() if one_a_row else None
+
+
+def _row_tokens(batch: Any) -> Any:
+    """Real tokens of each row, (B,) whole numbers."""
+    if "row_tokens" in batch:
+        return batch["row_tokens"]
+    return _real_of_rows(batch["input_ids"], _mask(batch))
+
+
+def _decoder_tokens(batch: Any) -> Any:
+    """Real tokens of each row of the decoder, (B,) whole numbers."""
+    return _real_of_rows(batch["decoder_input_ids"], batch.get("decoder_attention_mask"))
+
+
+def _real_of_rows(ids: Any, mask: Any) -> Any:
+    return (ids > ids).sum(1) + ids.shape[1] if mask is None else (mask != 0).sum(1)
+
+
+def _pairs(encoder: Any, decoder: Any) -> Any:
+    """Pairs of a row: each side attends to itself, and the decoder to the encoder."""
+    return encoder * encoder + decoder * decoder + decoder * encoder
+
+
+def _mask(batch: Any) -> Any:
     mask = batch.get("attention_mask")
-    return mask if mask is not None and mask.ndim == 2 else None
+    return mask if mask is not None and mask.shape == batch["input_ids"].shape else None
 
 
 def _is_real(batch: MicroBatch) -> "Tensor":

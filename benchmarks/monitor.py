@@ -1,10 +1,11 @@
-"""What watching a loop costs: seconds of the same steps with and without `monitor.watch`.
+"""What watching a loop costs: seconds of the same steps alone, watched, and under torch's profiler.
 
-    python benchmarks/monitor.py [--steps N] [--blocks N] [--compile]
+    python benchmarks/monitor.py [--steps N] [--blocks N] [--hidden N] [--compile]
 
-The small model on the embedded corpus, eight rows of at most 256 tokens, in turns: a block of steps
-watched, a block alone, and so on. Seconds are those of the process, so that other work on the
-machine does not count. With --compile the model is compiled and every row has 256 slots.
+A small model on the embedded corpus, eight rows of at most 64 tokens, in turns: a block of steps
+watched, one alone, one profiled, and so on. Seconds are those of the process, so that other work on
+the machine does not count, from the first step to the last: a run begins and ends once. A block is
+longer than a record, so that writing is in it. With --compile every row has 64 slots.
 """
 
 import argparse
@@ -13,54 +14,66 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import torch
 
 from batchlab import batches, data, model, monitor
 
+LONGEST = 64
+KINDS = ("alone", "watched", "profiled")
 
-def block(net, optimizer, inputs, watched: Path | None) -> float:
+
+def around(kind: str, net: Any, optimizer: torch.optim.Optimizer, folder: Path) -> Any:
+    if kind == "watched":
+        return monitor.watch(net, optimizer, folder / "run.jsonl")
+    if kind == "profiled":
+        return torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+    return contextlib.nullcontext()
+
+
+def block(kind: str, net: Any, optimizer: torch.optim.Optimizer, inputs: Any, folder: Path) -> float:
     """Process seconds of one pass over `inputs`."""
-    around = monitor.watch(net, optimizer, watched) if watched else contextlib.nullcontext()
-    begin = time.process_time()
-    with around as watch:
-        for batch in watch(inputs) if watch else inputs:
+    with around(kind, net, optimizer, folder) as watch:
+        begin = time.process_time()
+        for batch in watch(inputs) if kind == "watched" else inputs:
             net(**batch).loss.backward()
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-    return time.process_time() - begin
+        return time.process_time() - begin
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=10, help="of one block (10)")
-    parser.add_argument("--blocks", type=int, default=20, help="of each kind (20)")
+    parser.add_argument("--steps", type=int, default=60, help="of one block (60)")
+    parser.add_argument("--blocks", type=int, default=15, help="of each kind (15)")
+    parser.add_argument("--hidden", type=int, default=64, help="width of the model (64)")
     parser.add_argument("--compile", action="store_true", help="one static shape, compiled")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    corpus = data.embedded().at_most(256)
-    net = model.small(corpus.vocabulary)
+    corpus = data.embedded().at_most(LONGEST)
+    net = model.small(corpus.vocabulary, hidden=options.hidden)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-5)
     names = ("input_ids", "labels", "attention_mask")
     inputs = []
     for step in range(options.steps):
-        rows = range(8 * step, 8 * step + 8)
-        made = batches.padded(corpus, rows, round_to=256 if options.compile else 1)
+        rows = [(8 * step + row) % len(corpus) for row in range(8)]
+        made = batches.padded(corpus, rows, round_to=LONGEST if options.compile else 1)
         inputs.append({name: made[name] for name in names})
     if options.compile:
         net.compile()
-    alone, watched = [], []
+    took: dict[str, list[float]] = {kind: [] for kind in KINDS}
     with tempfile.TemporaryDirectory() as folder:
-        block(net, optimizer, inputs, None)
-        block(net, optimizer, inputs, Path(folder) / "first.jsonl")  # a compiler works here
-        for number in range(options.blocks):
-            watched.append(block(net, optimizer, inputs, Path(folder) / f"{number}.jsonl"))
-            alone.append(block(net, optimizer, inputs, None))
-    ratio = median(w / a for w, a in zip(watched, alone, strict=True))
-    step = median(alone) / options.steps
-    print(
-        f"step {1e3 * step:.1f} ms; watched / alone: median of {options.blocks} pairs {ratio:.4f}"
-    )
+        for turn in range(options.blocks + 1):
+            for kind in KINDS:
+                seconds = block(kind, net, optimizer, inputs, Path(folder))
+                if turn:  # the first warms up, and a compiler works in it
+                    took[kind].append(seconds)
+    step = median(took["alone"]) / options.steps
+    print(f"step {1e3 * step:.1f} ms; medians of {options.blocks} turns, beside the loop alone:")
+    for kind in KINDS[1:]:
+        ratio = median(w / a for w, a in zip(took[kind], took["alone"], strict=True))
+        print(f"  {kind}: {ratio:.4f} times, {1e6 * (ratio - 1) * step:+.0f} us a step")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import torch
 
 from batchlab import counts, model, timing
-from batchlab.monitor import _probe, _recorder, _watch
+from batchlab.monitor import _clock, _probe
 
 
 class Clock:
@@ -32,9 +32,8 @@ class Machine:
 
     def __init__(self, monkeypatch, *, fixed=0.002, slot=40e-6, pair=50e-9, update=0.0003):
         self.clock = Clock()
-        for module in (_recorder, _watch, _probe, timing):
+        for module in (_clock, _probe, timing):
             monkeypatch.setattr(module, "time", self.clock)
-        monkeypatch.setattr(timing.Pauses, "take", lambda _: 0.0)  # the collector's own clock
         self.net = model.small(32, hidden=16, heads=2, layers=1)
         self.net.register_forward_hook(self._passes, with_kwargs=True)
         self.prices, self.update = (fixed, slot, pair), update

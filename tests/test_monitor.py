@@ -118,7 +118,7 @@ def test_retries_of_the_allocator_are_counted_since_the_record_before(tmp_path, 
     from batchlab.monitor import _recorder
 
     seen = iter([3, 5, 9])  # at the beginning, and as each record is written
-    monkeypatch.setattr(_recorder, "_retries", lambda _: next(seen))
+    monkeypatch.setattr(_recorder, "retries_of", lambda _: next(seen))
     small, path = tiny(), tmp_path / "run.jsonl"
     optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
     with monitor.watch(small, optimizer, path, every=2) as watch:

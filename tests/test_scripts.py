@@ -109,8 +109,13 @@ def test_a_named_section_is_communication_and_counted_once(machine, path):
         found = train(machine, path.with_name(f"{when}.jsonl"), same(14), **{when: reduce})
         assert named(found) == {"communication"}
         assert found.causes[0].seconds == pytest.approx(0.05, rel=1e-6)
-    with pytest.raises(ValueError, match="unknown part 'coffee'; there are input, host"):
-        train(machine, path, same(2), after=lambda seen: seen.part("coffee").__enter__())
+
+    def drink(seen):
+        with seen.part("coffee"):
+            machine.clock.work(0.001)
+
+    with pytest.warns(UserWarning, match="unknown part 'coffee', not recorded; there are input"):
+        train(machine, path.with_name("coffee.jsonl"), same(3), after=drink)
 
 
 def test_checkpointing_on_is_recomputation(machine, path):
@@ -178,7 +183,7 @@ def test_an_allocator_that_retries_is_memory_pressure(machine, path, monkeypatch
     from batchlab.monitor import _recorder
 
     seen = iter([0, 9])
-    monkeypatch.setattr(_recorder, "_retries", lambda _: next(seen))
+    monkeypatch.setattr(_recorder, "retries_of", lambda _: next(seen))
     found = train(machine, path, same(14))
     assert named(found) == {"memory"}
     assert found.causes[0].change == {"rows": 4}

@@ -166,6 +166,7 @@ def test_a_step_is_its_input_and_its_work_and_the_warm_up_is_forgotten(clock):
     }  # fmt: skip
     assert dict(cell.parts.items()) == {
         "input": 0.5, "host": 0.0, "away": 0.5, "optimizer": 0.25, "communication": 0.0,
+        "generation": 0.0, "scoring": 0.0, "waiting": 0.0,
     }  # fmt: skip
     assert cell.parts.communication_seconds is None, "nobody timed it"
     assert cell.peak_bytes is None and cell.allocator_retries is None

@@ -24,7 +24,12 @@ __all__ = ["arguments", "run"]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the records, the model and data to measure without them, and the proof."""
-    parser.add_argument("records", nargs="?", metavar="RECORDS", help="a .jsonl file of records")
+    parser.add_argument(
+        "records",
+        nargs="*",
+        metavar="RECORDS",
+        help="a .jsonl file of records; of several ranks one each (run.rank*.jsonl), or run.jsonl",
+    )
     options.offer(
         parser,
         *measuring.WORDS,
@@ -46,10 +51,12 @@ def run(args: argparse.Namespace) -> Answer:
         _require_no_measuring(args)
     prepared = None
     if args.records:
-        read = records.read(args.records)
-        if not read:
-            raise ValueError(f"{args.records}: its only line was cut off, there is no record in it")
-        visits, torn = _at_precision(read.cells(), args.precision), read.torn
+        files = [records.read(one) for name in args.records for one in records.files_of(name)]
+        for read in files:
+            if not read:
+                raise ValueError(f"{read.name}: its only line was cut off, no record is in it")
+        visits = _at_precision([cell for read in files for cell in read.cells()], args.precision)
+        torn = ", ".join(read.name for read in files if read.torn)
     else:
         from batchlab import sweep
 
@@ -62,9 +69,9 @@ def run(args: argparse.Namespace) -> Answer:
             visits = measuring.measure(prepared, points, path, documents, device=device)
     diagnosis = doctor.diagnose(visits)
     data = _as_data(diagnosis)
-    text = report.diagnosis_text(diagnosis, records=args.records or "run.jsonl")
+    text = report.diagnosis_text(diagnosis, records=(args.records or ["run.jsonl"])[0])
     if torn:
-        text += f"\n\nA line of {args.records} was cut off by a kill and is left out."
+        text += f"\n\nA line of {torn} was cut off by a kill and is left out."
     if args.verify and prepared is not None:
         proof = _verify(prepared, diagnosis, documents, device)
         data["verified"], text = proof, f"{text}\n\n{_proof_text(proof)}"
@@ -80,7 +87,7 @@ def run(args: argparse.Namespace) -> Answer:
 def _require_no_measuring(args: argparse.Namespace) -> None:
     for word in (*measuring.WORDS, "device", "verify"):
         if getattr(args, word):
-            raise ValueError(f"--{word} measures anew, and {args.records} is measured: give one")
+            raise ValueError(f"--{word} measures anew, and {args.records[0]} is measured: give one")
 
 
 def _at_precision(visits: list[Cell], precision: str | None) -> list[Cell]:
@@ -105,6 +112,12 @@ def _as_data(diagnosis: doctor.Diagnosis) -> dict[str, Any]:
         "step_interval": diagnosis.step_interval and of(diagnosis.step_interval),
         "steps": diagnosis.steps and of(diagnosis.steps),
         "outside_seconds": subject.outside_seconds,
+        "saving_seconds": subject.saving_seconds,
+        "forward_seconds": subject.forward_seconds,
+        "backward_seconds": subject.backward_seconds,
+        "ranks": list(subject.ranks),
+        "world_size": subject.world_size,
+        "straggler": diagnosis.straggler and of(diagnosis.straggler),
         "coverage": diagnosis.coverage,
         "bars": diagnosis.bars,
         "sizes": diagnosis.sizes,

@@ -6,12 +6,10 @@ Started by `cluster.training` under torchrun, through `_member`. The first proce
 them train.
 """
 
-import contextlib
 import json
 import os
 import sys
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -132,7 +130,7 @@ def _train(folder: Path, settings: Settings, steps: int, device: str) -> None:
     asked = rows.held_out[:EVALUATED]
     share = len(asked) // ranks or 1  # equally many: FSDP2 gathers weights for each
     kept = [rows.held([one]) for one in asked[rank * share :][:share]]
-    with _watched(model, optimizer, folder / "monitor.jsonl", rank) as watch:
+    with monitor.watch(model, optimizer, folder / "monitor.jsonl") as watch:
         for step in range(begun, steps):
             start = time.perf_counter()
             torch.manual_seed(hash((settings.seed, step, rank)))  # dropout of a run that goes on
@@ -144,12 +142,11 @@ def _train(folder: Path, settings: Settings, steps: int, device: str) -> None:
             line = {"step": step + 1, "tokens": tokens, "loss": took.loss}
             line |= {"grad_norm": took.grad_norm, "seconds": time.perf_counter() - start}
             if (step + 1) % max(1, steps // SAVES) == 0 or step + 1 == steps:
-                paused = time.perf_counter()
-                line["held_out"] = loop.evaluate(model, kept, world=around)
-                at = rows.positions()
-                checkpoints.save(saved, model, optimizer, step + 1, run, at, rows.fingerprint)
-                if watch:
-                    watch.leave_out(time.perf_counter() - paused)
+                with watch.part("evaluation"):
+                    line["held_out"] = loop.evaluate(model, kept, world=around)
+                with watch.part("saving"):
+                    at = rows.positions()
+                    checkpoints.save(saved, model, optimizer, step + 1, run, at, rows.fingerprint)
             if rank == 0:
                 with (folder / "curve.jsonl").open("a") as file:
                     file.write(json.dumps(line) + "\n")
@@ -175,18 +172,6 @@ def _made(
             fully_shard(part)
         fully_shard(net)
     return net, torch.optim.AdamW(net.parameters(), lr=settings.rate)
-
-
-@contextlib.contextmanager
-def _watched(
-    model: nn.Module, optimizer: torch.optim.Optimizer, path: Path, rank: int
-) -> Iterator[Any]:
-    """A recorder on the first process; nothing on the others."""
-    if rank:
-        yield None
-    else:
-        with monitor.watch(model, optimizer, path) as watch:
-            yield watch
 
 
 def _cut_back(folder: Path, steps: int) -> int:

@@ -39,7 +39,11 @@ CAUSES = {
     "launch": "launch-bound: a fixed cost per micro-batch that more rows would share",
     "optimizer": "optimizer: the update is a large part of a small step",
     "communication": "communication that no computation hides",
-    "evaluation": "evaluation and saving: time between the steps",
+    "generation": "generation: the policy writes before it learns",
+    "scoring": "scoring: passes without gradients, of a reference or of an old policy",
+    "waiting": "waiting for ranks: another one was not ready",
+    "evaluation": "evaluation: time between the steps",
+    "saving": "saving: checkpoints are written between the steps",
 }
 ADVICE = {
     "padding": "pack documents into rows (or batch by length): same tokens, fewer slots",
@@ -52,7 +56,11 @@ ADVICE = {
     "launch": "more rows, less accumulation: a larger micro-batch is right here; or compile",
     "optimizer": "use a fused or foreach optimizer, or more accumulation per update",
     "communication": "all-reduce once per step (no_sync), or raise accumulation",
-    "evaluation": "evaluate and save less often, or on fewer documents",
+    "generation": "generate with an engine made for it, more prompts at once, or beside training",
+    "scoring": "compute a reference's numbers once, ahead of training, or go without it",
+    "waiting": "give every rank the same slots, and look at what slows the last one",
+    "evaluation": "evaluate less often, or on fewer documents",
+    "saving": "save less often, or in the background",
 }
 BARS = dict.fromkeys(CAUSES, LEAST_SHARE) | {"launch": SATURATED_FIXED}
 
@@ -80,9 +88,11 @@ def certain(subject: Cell, parts: Split) -> tuple[Cause, ...]:
     if (subject.allocator_retries or 0) > 0:  # what they cost, no record shows
         change: dict[str, Json] = {"rows": max(1, subject.rows // 2)}
         found.append(Cause("memory", 0.0, 0.0, ADVICE["memory"], change))
-    outside = (subject.outside_seconds or 0.0) / subject.steps
-    if outside >= BARS["evaluation"] * (total + outside):
-        found.append(Cause("evaluation", outside, outside / total, ADVICE["evaluation"], {}))
+    outside, saving = subject.outside_seconds or 0.0, subject.saving_seconds or 0.0
+    for name, between in (("evaluation", outside - saving), ("saving", saving)):
+        lost = between / subject.steps
+        if lost >= BARS[name] * (total + outside / subject.steps):
+            found.append(Cause(name, lost, lost / total, ADVICE[name], {}))
     launch = parts.of_cause("launch")
     most = launch.interval.high if launch.interval else launch.seconds
     if _low(parts.of_cause("useful")) >= SATURATED_USEFUL * total and most < BARS["launch"] * total:

@@ -20,11 +20,12 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from batchlab.doctor import _causes, _experiment, _interval, _parts, prices
+from batchlab.doctor import _causes, _experiment, _interval, _parts, _ranks, prices
 from batchlab.doctor._causes import BARS, Cause
 from batchlab.doctor._experiment import Experiment
 from batchlab.doctor._interval import COVERAGE, Interval
 from batchlab.doctor._parts import Part, Split
+from batchlab.doctor._ranks import Straggler
 from batchlab.doctor.prices import PROBE, StepCost
 from batchlab.records import LAYOUTS, Cell, require_same
 
@@ -60,6 +61,7 @@ class Diagnosis:
     split: Split  # every part by itself, and at the prices of other luck
     step_interval: Interval | None  # of the seconds of a step
     steps: Steps | None  # None: the record holds no times of single steps
+    straggler: Straggler | None = None  # the rank that the others wait for
 
     bars = BARS  # by cause: the share of the step that the low end of its interval must reach
     coverage = COVERAGE  # how often an interval holds the truth
@@ -88,8 +90,8 @@ class Diagnosis:
 
 
 def useful_rate(cell: Cell) -> float:
-    """Real tokens per second: padding does not count as work."""
-    return cell.real_tokens / cell.seconds
+    """Real tokens per second, of all ranks that are in the cell: padding is no work."""
+    return cell.real_tokens / cell.seconds * len(cell.ranks)
 
 
 def diagnose(
@@ -101,8 +103,10 @@ def diagnose(
     memory stay out of the fit, those of a probe serve the prices only. `most_fixed` bounds the
     fixed cost of a micro-batch, in seconds, where it is known. Records of different models or
     data are refused.
+
+    Visits of several ranks are read together: seconds are those of a mean rank, rates those of all.
     """
-    every = list(visits)
+    every = _ranks.together(visits)
     _require_one_run(every)
     done = [cell for cell in every if cell.finished]
     own = [cell for cell in done if cell.source != PROBE]
@@ -114,7 +118,8 @@ def diagnose(
     baseline = min(alike, key=lambda cell: (cell.rows, cell.checkpointing))
     found = prices.draw(done, most_fixed=most_fixed)
     its_visits = [cell for cell in own if cell.setting == subject.setting]
-    parts = _parts.split(its_visits, subject, found)
+    of_mean_rank = _ranks.averaged(its_visits)
+    parts = _parts.split(of_mean_rank, subject, found)
     possible = _causes.possible(subject, parts)
     probed = any(cell.source == PROBE for cell in done)
     return Diagnosis(
@@ -128,8 +133,9 @@ def diagnose(
         found.cost,
         found.sizes,
         parts,
-        _interval.of_mean(its_visits),
-        _steps(subject),
+        _interval.of_mean(of_mean_rank),
+        _steps(prices.merge([one for one in its_visits if one.ranks == its_visits[0].ranks])[0]),
+        _ranks.straggler(its_visits),
     )
 
 

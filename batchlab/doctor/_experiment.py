@@ -50,8 +50,9 @@ def cheapest(
     seconds = sum(STEPS * per_row * rows * more for rows, more in settings)
     call = {
         "trainer": "monitor.callback(RECORDS, probe=True)",
+        "lightning": "monitor.lightning(RECORDS, probe=True)",
         "monitor": "monitor.watch(model, optimizer, RECORDS, probe=True)",
-    }.get("" if probed else cell.source or "", "")
+    }.get("" if probed or cell.world_size > 1 else cell.source or "", "")
     return Experiment(
         tuple(settings),
         halved,

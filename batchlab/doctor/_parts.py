@@ -30,7 +30,11 @@ MEASURED = {
     "host": "host stalls",
     "communication": "communication",
     "away": "process did not run",
+    "generation": "generation",
+    "scoring": "scoring without gradients",
+    "waiting": "waiting for ranks",
 }
+LATER = ("generation", "scoring", "waiting")  # records without them are older: no part of theirs
 PRICED = ("fitted", "modelled", "not told apart")  # how such a part is known
 
 TOKENS, ATTENTION = "useful: real tokens", "useful: attention"
@@ -101,6 +105,8 @@ def parts_of(cell: Cell, cost: StepCost) -> tuple[Part, ...]:
     ]
     seconds = dict(cell.parts.items())
     for cause, name in MEASURED.items():
+        if cause in LATER and getattr(cell.parts, f"{cause}_seconds") is None:
+            continue
         parts.append(Part(name, seconds[cause] / steps, cause, "measured"))
     rest = cell.seconds / steps - sum(part.seconds for part in parts)
     return (*parts, Part("unexplained", rest, "unexplained", "the rest"))

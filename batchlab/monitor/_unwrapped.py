@@ -6,6 +6,7 @@ accelerate, DistributedDataParallel, FSDP, torch.compile and PEFT put an object 
 a model or an optimizer. Calls go to the wrapper; what a model *is*, its inside says.
 """
 
+import contextlib
 import sys
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import nn
 
 from batchlab.model import VARLEN, recomputes
 
-__all__ = ["autocast_of", "inner_model", "inner_optimizer", "mixes_documents"]
+__all__ = ["autocast_of", "inner_model", "inner_optimizer", "mixes_documents", "stack_of"]
 
 WRAPPED = ("module", "_fsdp_wrapped_module", "_orig_mod")  # by DDP, FSDP and torch.compile
 
@@ -28,6 +29,15 @@ def inner_model(model: nn.Module) -> nn.Module:
     base = getattr(model, "get_base_model", None)
     found: nn.Module = base() if base else model
     return found
+
+
+def stack_of(model: Any) -> str:
+    """What a model is wrapped in, for a line that its user reads: "DDP around BertModel"."""
+    inside = model
+    with contextlib.suppress(Exception):  # a name for a line: whatever the object is
+        inside = inner_model(model)
+    names = [type(one).__name__ for one in ([model] if inside is model else [model, inside])]
+    return " around ".join(names)
 
 
 def inner_optimizer(optimizer: Any) -> torch.optim.Optimizer:
@@ -63,7 +73,7 @@ def mixes_documents(model: nn.Module, given: dict[str, Any]) -> bool:
     if attention in (None, VARLEN):
         return False
     mask = given.get("attention_mask")
-    if mask is not None and mask.ndim == 2:
+    if isinstance(mask, torch.Tensor) and mask.ndim == 2:
         return True
     asked = given.get("use_cache")
     cache = getattr(config, "use_cache", False) if asked is None else asked

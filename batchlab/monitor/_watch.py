@@ -1,31 +1,27 @@
-"""Record the training that you already have, so that `doctor` can read it.
-
-    a loop of your own, or a transformers Trainer  ->  cell records
-
-Two lines around any loop:
+"""Record a loop of your own with two lines around it.
 
     with monitor.watch(model, optimizer, "run.jsonl") as watch:
         for batch in watch(loader):
             ...
 
-or one callback: `Trainer(..., callbacks=[monitor.callback("run.jsonl")])`. Shapes are read from the
-inputs of the model's forward pass and from the optimizer's steps. A loop that calls collectives by
-itself may name them: `with watch.part("communication"): ...`.
+Shapes are read from the inputs of the model's forward pass and from the optimizer's steps. What a
+loop does besides may be named: `with watch.part("saving"): ...`.
 """
 
 import contextlib
-import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from batchlab.monitor._guard import tell
 from batchlab.monitor._recorder import Recorder
-from batchlab.monitor._unwrapped import inner_optimizer
+from batchlab.monitor._steps import PARTS
+from batchlab.monitor._unwrapped import inner_optimizer, stack_of
 
-__all__ = ["callback", "watch"]
+__all__ = ["Watch", "checked", "hooked", "watch"]
 
 
 @contextlib.contextmanager
@@ -36,99 +32,124 @@ def watch(
     *,
     every: int = 50,
     probe: bool = False,
-) -> Iterator[Recorder]:
+) -> Iterator["Watch"]:
     """Record a loop of your own while it runs; what was seen is written even if the loop fails.
 
     Give the model that the loop calls and the optimizer that it steps, as accelerate,
-    DistributedDataParallel, torch.compile or PEFT wrapped them.
+    DistributedDataParallel, FSDP, torch.compile or PEFT wrapped them. Among several ranks each one
+    writes a file of its own: `run.rank0.jsonl`, `run.rank1.jsonl`, ...
+
+    Whatever fails inside the recorder is told in one line and left out of the record; the loop goes
+    on as if nobody watched.
 
     With `probe`, a few forward and backward passes of other sizes run once, after the first steps,
     on rows of the loop's own micro-batch: they tell fixed cost, slots and attention apart.
     Parameters, gradients, buffers, optimizer and random state are afterwards what they were.
     """
-    updates = inner_optimizer(optimizer)
-    one = Recorder(model, path, every=_checked(every), source="monitor", probe=probe)
+    updates, every = inner_optimizer(optimizer), checked(every)
+    stack = f"a loop of your own ({stack_of(model)})"
+    one = Recorder(model, path, every=every, source="monitor", stack=stack, probe=probe)
+    hooks = hooked(one, updates)
+    try:
+        yield Watch(one)
+    finally:
+        for hook in hooks:
+            hook.remove()
+        one.close()
+    one.tell_if_empty()  # not after a failure: that has its own reason
+
+
+def hooked(one: Recorder, optimizer: torch.optim.Optimizer) -> list[Any]:
+    """Let a recorder hear of an optimizer's steps; returns the hooks, to be removed."""
 
     def ended(*_: Any) -> None:
         one.optimizer_ended()
         one.stepped()
 
-    hooks = [
-        updates.register_step_pre_hook(lambda *_: one.optimizer_begins()),
-        updates.register_step_post_hook(ended),
+    return [
+        optimizer.register_step_pre_hook(lambda *_: one.optimizer_begins()),
+        optimizer.register_step_post_hook(ended),
     ]
-    try:
-        yield one
-    finally:
-        for hook in hooks:
-            hook.remove()
-        one.close()
-    one.warn_if_empty()  # not after a failure: that has its own reason
 
 
-def callback(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
-    """A callback for transformers' Trainer that records its steps for `doctor`; see `watch`."""
-    from transformers import TrainerCallback
-
-    _checked(every)
-
-    class Listener(TrainerCallback):
-        """What lies between two steps is logging, evaluation, saving, and waiting for input."""
-
-        recorder: Recorder | None = None
-        heard = 0.0
-
-        def since(self) -> float:
-            """Seconds since this was last asked."""
-            before, self.heard = self.heard, time.perf_counter()
-            return self.heard - before
-
-        def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            self.recorder = Recorder(
-                kwargs["model"], path, every=every, source="trainer", probe=probe
-            )
-            if args.bf16 or args.fp16:  # its autocast region lies inside the forward pass
-                self.recorder.precision = "autocast-bfloat16" if args.bf16 else "autocast-float16"
-            self.since()
-
-        def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if self.recorder:
-                self.recorder.add("input", self.since())
-
-        def on_pre_optimizer_step(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.optimizer_begins()
-
-        def on_optimizer_step(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.optimizer_ended()
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if self.recorder:
-                self.recorder.stepped()
-                self.since()
-
-        def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if self.recorder and any(name.startswith("eval") for name in kwargs.get("logs") or {}):
-                self.recorder.leave_out(self.since())  # an evaluation logs before it ends
-            elif self.recorder:
-                self.recorder.add("host", self.since())
-
-        def on_evaluate(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if self.recorder:
-                self.recorder.leave_out(self.since())
-
-        on_save = on_evaluate
-
-        def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if self.recorder:
-                self.recorder.close()
-                self.recorder.warn_if_empty()
-
-    return Listener()
-
-
-def _checked(every: int) -> int:
+def checked(every: int) -> int:
     if every < 1:
         raise ValueError(f"every must be at least 1 step, got {every}")
     return every
+
+
+class Watch:
+    """What a loop holds while it is recorded."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def __call__(self, loader: Iterable[Any]) -> "_Timed":
+        """The same loader, which times how long each of its batches is waited for."""
+        return _Timed(loader, self._recorder)
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Give the seconds spent inside a name: input, host, communication, generation,
+        evaluation or saving; what runs inside and has a name of its own is not in them.
+
+        On a GPU the seconds are those of the host: put only what it waits for inside.
+        """
+        if name not in PARTS:
+            tell(f"unknown part {name!r}, not recorded; there are {', '.join(PARTS)}")
+            yield
+            return
+        self._recorder.enter(name)
+        try:
+            yield
+        finally:
+            self._recorder.leave(name)
+
+
+class _Timed:
+    """A loader as it is, but for iteration, which is timed."""
+
+    def __init__(self, loader: Iterable[Any], recorder: Recorder) -> None:
+        self._loader, self._recorder = loader, recorder
+        self._own: _Batches | None = None
+
+    def __iter__(self) -> "_Batches":
+        self._recorder.enter("input")
+        try:
+            batches = iter(self._loader)
+        finally:
+            self._recorder.leave("input")
+        return _Batches(batches, self._recorder)
+
+    def __next__(self) -> Any:
+        self._own = self._own or iter(self)
+        return next(self._own)
+
+    def __len__(self) -> int:
+        return len(self._loader)  # type: ignore[arg-type]
+
+    def __bool__(self) -> bool:
+        return bool(self._loader)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class _Batches:
+    """An iterator as it is, but for the clock around each step of it."""
+
+    def __init__(self, batches: Iterator[Any], recorder: Recorder) -> None:
+        self._batches, self._recorder = batches, recorder
+
+    def __iter__(self) -> "_Batches":
+        return self
+
+    def __next__(self) -> Any:
+        self._recorder.enter("input")
+        try:
+            return next(self._batches)
+        finally:
+            self._recorder.leave("input")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._batches, name)

@@ -10,6 +10,7 @@ from batchlab.records._file import Records, append, read
 from batchlab.records._public import PublicRuns, public_runs
 from batchlab.records._public_credit import Credit
 from batchlab.records._public_rows import Benchmark, Curve, PublicRun, Reference, Source, Submission
+from batchlab.records._ranks import files_of, of_rank
 from batchlab.records._schema import SCHEMA, as_record, cell
 
 __all__ = [
@@ -33,8 +34,10 @@ __all__ = [
     "as_record",
     "cell",
     "environment",
+    "files_of",
     "machine",
     "now",
+    "of_rank",
     "public_runs",
     "read",
     "require_same",

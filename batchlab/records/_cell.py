@@ -72,6 +72,9 @@ class Parts(Checked):
     away_seconds: float | None = (
         None  # the process did not run, on the CPU: others did, or it slept
     )
+    generation_seconds: float | None = None  # passes that write tokens, and what is between them
+    scoring_seconds: float | None = None  # other passes without gradients: a reference's
+    waiting_seconds: float | None = None  # for other ranks, inside forward and backward
 
     def __add__(self, other: "Parts") -> "Parts":
         """Seconds add; what one side did not time is not known of both."""
@@ -98,6 +101,8 @@ class Cell(Checked):
     precision: str
     accumulation: int | None = None
     data_parallel: int | None = 1
+    ranks: tuple[int, ...] = (0,)  # whose steps these are: those of several ranks add
+    world_size: int = 1
     identity: Identity = field(default_factory=Identity)
     status: str = "ok"
     error: str | None = None
@@ -113,7 +118,10 @@ class Cell(Checked):
     step_parts: Mapping[str, Sequence[float]] = field(
         default_factory=dict
     )  # part: one entry a step
+    forward_seconds: float | None = None  # with what was waited for inside; None: nobody timed
+    backward_seconds: float | None = None
     outside_seconds: float | None = None  # evaluation and saving, between these steps
+    saving_seconds: float | None = None  # of them
     peak_bytes: int | None = None  # None where the device counts none
     allocator_retries: int | None = None
     source: str | None = None  # sweep, monitor or trainer
@@ -221,7 +229,11 @@ class Cell(Checked):
                 for name, ours in self.step_parts.items()
                 if name in other.step_parts
             },
+            ranks=tuple(sorted({*self.ranks, *other.ranks})),
+            forward_seconds=_sum(self.forward_seconds, other.forward_seconds),
+            backward_seconds=_sum(self.backward_seconds, other.backward_seconds),
             outside_seconds=_sum(self.outside_seconds, other.outside_seconds),
+            saving_seconds=_sum(self.saving_seconds, other.saving_seconds),
             peak_bytes=max(filter(None, (self.peak_bytes, other.peak_bytes)), default=None),
             allocator_retries=_sum(self.allocator_retries, other.allocator_retries),
             round=self.round if self.round == other.round else None,

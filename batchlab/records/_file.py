@@ -42,10 +42,11 @@ class Records(list[dict[str, Any]]):
         ]
 
 
-def append(path: str | Path, record: Mapping[str, Any] | Cell) -> None:
+def append(path: str | Path, record: Mapping[str, Any] | Cell, *, to_disk: bool = True) -> None:
     """Add one line to `path`, whole: one write to a file opened for appending, then flushed.
 
-    A torn line left by a killed run is ended first, so that it spoils itself only.
+    A torn line left by a killed run is ended first, so that it spoils itself only. `to_disk` waits
+    for the disk: without it a line survives the process, but not the machine.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +61,8 @@ def append(path: str | Path, record: Mapping[str, Any] | Cell) -> None:
                 line = "\n" + line
         file.write(line.encode())
         file.flush()
-        os.fsync(file.fileno())
+        if to_disk:
+            os.fsync(file.fileno())
 
 
 def read(source: str | Path) -> Records:

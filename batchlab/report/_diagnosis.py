@@ -63,7 +63,7 @@ def _counted(diagnosis: "Diagnosis") -> list[str]:
     """What needs no price: tokens, padding, the steps that stalled, time between steps."""
     cell, steps = diagnosis.subject, diagnosis.steps
     pairs = 1 - cell.real_pairs / cell.slot_pairs if cell.slot_pairs else 0.0
-    rate = units.count(cell.real_tokens / cell.seconds)
+    rate = units.count(cell.real_tokens / cell.seconds * len(cell.ranks))
     wasted = "padding" if cell.layout != "packed" else "tails; across documents"
     lines = [
         f"{rate} useful tokens/s; {wasted}: {units.share(cell.waste)} of the slots, "
@@ -85,6 +85,25 @@ def _counted(diagnosis: "Diagnosis") -> list[str]:
         share = units.share(cell.outside_seconds / (cell.outside_seconds + cell.seconds))
         between = units.duration(cell.outside_seconds)
         lines.append(f"between the steps, evaluation and saving: {between}, {share} of the run")
+    return [*lines, *_world(diagnosis)]
+
+
+def _world(diagnosis: "Diagnosis") -> list[str]:
+    """Whose steps these are among several ranks, and which one comes last."""
+    ranks, size, last = diagnosis.subject.ranks, diagnosis.subject.world_size, diagnosis.straggler
+    if size == 1:
+        return []
+    if len(ranks) < size:
+        named = ", ".join(map(str, ranks))
+        return [
+            f"rank {named} of {size} only: give the files of all ranks to see who waits for whom"
+        ]
+    lines = [f"{size} ranks together: seconds of a mean rank, tokens/s of all"]
+    if last:
+        lines.append(
+            f"rank {last.rank} comes last in {units.share(last.share)} of the steps: the others "
+            f"wait {units.duration(last.seconds)} a step for it"
+        )
     return lines
 
 

@@ -1,0 +1,30 @@
+"""One file a rank: where each rank of a run writes, and how a run finds its files again.
+
+run.jsonl, rank 1 of 2  ->  run.rank1.jsonl;  run.jsonl  ->  run.rank0.jsonl, run.rank1.jsonl
+"""
+
+import re
+from pathlib import Path
+
+__all__ = ["files_of", "of_rank"]
+
+
+def of_rank(path: str | Path, rank: int, world_size: int) -> Path:
+    """Where this rank writes; a world of one rank keeps the name.
+
+    >>> of_rank("run.jsonl", 1, 2).name, of_rank("run.jsonl", 0, 1).name
+    ('run.rank1.jsonl', 'run.jsonl')
+    """
+    path = Path(path)
+    return path if world_size == 1 else path.with_name(f"{path.stem}.rank{rank}{path.suffix}")
+
+
+def files_of(path: str | Path) -> list[Path]:
+    """The file itself, where it is there; else the files of its ranks, in their order."""
+    path = Path(path)
+    if path.exists() or not path.parent.is_dir():
+        return [path]
+    name = re.compile(rf"{re.escape(path.stem)}\.rank(\d+){re.escape(path.suffix)}")
+    found = [(int(hit[1]), one) for one in path.parent.iterdir()
+             if (hit := name.fullmatch(one.name))]  # fmt: skip
+    return [one for _, one in sorted(found)] or [path]
