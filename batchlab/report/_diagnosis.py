@@ -126,6 +126,8 @@ def _causes(diagnosis: "Diagnosis") -> list[str]:
 
 
 def _gain(cause: "Cause") -> str:
+    if cause.refused:
+        return f"\n    no gain is told: {cause.refused}"
     if not cause.gain:
         return ""
     between = ""
