@@ -3,10 +3,11 @@
     visits, cell  ->  Load: seconds of a step in which the process did not run, least and most fixed
 
 A sleep or a lock takes the same from every step. A busy machine takes more from a longer one: what
-shortens the work shortens that, too. What even the luckiest step waited may be a sleep; where small
-steps waited less than large ones, it is not.
+shortens the work shortens that, too. What differs less than the work is fixed. Else only what even
+the luckiest step waited may be a sleep; where small steps waited less than large ones, it is not.
 """
 
+import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from batchlab.doctor._steps import PROBE
 from batchlab.records import Cell
 
 __all__ = ["Load", "load"]
+
+CALM = 0.5  # of the unrest of the work: what differs less does not go with it
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,10 @@ def load(visits: Iterable[Cell], cell: Cell) -> Load:
     if not away:
         return Load(0.0, 0.0, 0.0)
     every = [_steps(visit) for visit in visits if visit.source != PROBE]
+    if _unrest([out for steps in every for out, _ in steps]) < CALM * _unrest(
+        [ran for steps in every for _, ran in steps]
+    ):  # what does not differ where the work does
+        return Load(away, away, away)
     smallest = min(every, key=lambda steps: sum(ran for _, ran in steps) / len(steps))
     (most, work), (least, smaller) = min(_steps(cell)), min(smallest)
     if work <= smaller:
@@ -38,6 +45,11 @@ def load(visits: Iterable[Cell], cell: Cell) -> Load:
     growth = max(0.0, most - least) / (work - smaller)
     least = max(0.0, least - growth * smaller)
     return Load(away, min(least, most, away), min(most, away))
+
+
+def _unrest(values: list[float]) -> float:
+    """The standard deviation over the mean."""
+    return statistics.pstdev(values) / max(statistics.fmean(values), 1e-300)
 
 
 def _steps(visit: Cell) -> list[tuple[float, float]]:

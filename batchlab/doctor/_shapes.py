@@ -42,6 +42,7 @@ KINKS = (0.25, 0.5, 0.8, 1.2, 1.8, 2.7)  # over the size of the cured micro-batc
 LOW = 0.7  # of that size: a floor that ends below it does not reach the cured step
 MOST = 200  # steps; more are averaged with their like
 NEAR = 9  # steps of like size, whose median tells an outlier
+LEAST_SIDE = 2  # sizes that tell a piece
 LEAST_LEFT = 0.02
 
 
@@ -109,10 +110,12 @@ def shapes(cell: Cell, drawn: Draws) -> tuple[Shape, ...]:
     """The shapes that are plausible, and what each leaves of a step of `cell` without its padding.
 
     Their probabilities add up to at most one. Empty where nothing is left to tell: too few sizes,
-    or no padding.
+    no padding, or slots and pairs that grow together, of which any split explains the steps.
     """
     steps, found = drawn.steps, drawn.found
     if steps is None or found is None or drawn.sizes < LEAST_SIZES or cell.waste <= 0:
+        return ()
+    if len(found.corners) > 1:
         return ()
     rng, data = np.random.default_rng(0), _data(steps, found)
     before = np.array([cell.micro_batches, cell.slots, cell.slot_pairs]) / cell.steps
@@ -210,18 +213,18 @@ def _normal(z: Floats) -> Floats:
 
 
 def _forms(data: _Data, targets: Floats) -> list[_Form]:
-    """The line, and for each kink between the smallest size and the step as it is two more."""
+    """The line, and two pieces for each kink that has at least two sizes on either side."""
     logs = data.logs
     pairs = np.log(np.maximum(data.size[:, 2] / data.size[:, 0], 1))
     slope, at_zero = np.polyfit(logs, pairs, 1)
-    cured = targets[1, 1] / targets[1, 0]
-    most = float(np.exp(logs.max()))
+    sizes = np.unique(np.round(logs, 2))  # to a hundredth
     found = [_Form("line")]
     for times in KINKS:
-        kink = times * cured
-        if math.exp(logs.min()) < kink < most:
+        kink = times * targets[1, 1] / targets[1, 0]
+        if LEAST_SIDE <= int((sizes < math.log(kink)).sum()) <= len(sizes) - LEAST_SIDE:
+            floor = "low floor" if times < LOW else "floor"
             found += [_Form("kink", kink)]
-            found += [_Form("low floor" if times < LOW else "floor", kink, math.exp(at_zero + slope * math.log(kink)))]
+            found += [_Form(floor, kink, math.exp(at_zero + slope * math.log(kink)))]
     return found
 
 
