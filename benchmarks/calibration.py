@@ -99,7 +99,13 @@ class Visit:
 
 
 def visit(
-    rows: int, steps: int, noise: float, rng: np.random.Generator, machine: Machine, when: float, moody: bool
+    rows: int,
+    steps: int,
+    noise: float,
+    rng: np.random.Generator,
+    machine: Machine,
+    when: float,
+    moody: bool,
 ) -> Visit:
     """16 documents a step, padded in micro-batches; `when` in the run, from 0 to 1."""
     micro = 16 // rows

@@ -165,11 +165,15 @@ ROOMS = {
     "doctor._solve": "doctor._steps | numpy |",
     "doctor.prices": "doctor._solve doctor._steps records | numpy |",
     "doctor._interval": "doctor._steps records | numpy |",
-    "doctor._parts": "doctor._interval doctor._steps doctor.prices records | numpy |",
-    "doctor._causes": "doctor._interval doctor._parts doctor._steps records | numpy |",
+    "doctor._forms": "doctor._solve doctor._steps | numpy |",
+    "doctor._shapes": "doctor._forms doctor._solve doctor._steps doctor.prices records | numpy |",
+    "doctor._load": "doctor._steps records ||",
+    "doctor._parts": "doctor._interval doctor._shapes doctor._steps doctor.prices records "
+    "| numpy |",
+    "doctor._causes": "doctor._interval doctor._load doctor._parts doctor._steps records | numpy |",
     "doctor._experiment": "records ||",
-    "doctor._diagnosis": "doctor._causes doctor._experiment doctor._interval doctor._parts "
-    "doctor.prices records ||",
+    "doctor._diagnosis": "doctor._causes doctor._experiment doctor._interval doctor._load "
+    "doctor._parts doctor.prices records ||",
     "doctor": "doctor._causes doctor._diagnosis doctor._experiment doctor._interval doctor._parts "
     "||",
     "doctor.throughput": "doctor._diagnosis doctor.prices records roofline ||",

@@ -8,12 +8,8 @@ one deviate alike), two lines that meet, and a floor with a line above it (that 
 step, or not). Each has its evidence, the probability of the steps under it, and its own answer.
 What is plausible counts; how plausible the line is, is the test for lack of fit.
 
-A record knows the slots of a step, not those of each of its micro-batches. Their spread is told by
-how the steps differ: where a piece begins inside the spread, a step holds some of both.
-
 Words
     left    seconds of the cured step over those of the step as it is
-    kink    slots of a micro-batch where a floor ends, or the price of a slot changes
     luck    of one visit, shared by its steps
 """
 
@@ -25,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from batchlab.doctor import _solve
+from batchlab.doctor._forms import Data, Form, forms, relative, spread_of
 from batchlab.doctor._solve import Estimate
-from batchlab.doctor._steps import Floats, Steps
+from batchlab.doctor._steps import Floats
 from batchlab.doctor.prices import DRAWS, LEAST_SIZES, Draws
 from batchlab.records import Cell
 
@@ -38,11 +35,6 @@ LUCK = (0.0, 1.0, 3.0)  # of a visit, over that of a step
 BEND = (1.0, 3.0, 8.0)  # of the smooth deviation, over the luck of a step
 USUAL_BEND = 0.1  # of a step: a larger deviation is less probable
 REACH = 2.0  # in the logarithm of the size: so far sizes deviate alike
-KINKS = (0.25, 0.5, 0.8, 1.2, 1.8, 2.7)  # over the size of the cured micro-batch
-LOW = 0.7  # of that size: a floor that ends below it does not reach the cured step
-MOST = 200  # steps; more are averaged with their like
-NEAR = 9  # steps of like size, whose median tells an outlier
-LEAST_SIDE = 2  # sizes that tell a piece
 LEAST_LEFT = 0.02
 
 
@@ -56,47 +48,11 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class _Data:
-    """Steps relative to what the line says of them."""
-
-    size: Floats  # (n, 3)
-    seconds: Floats  # (n,) over `weight`
-    weight: Floats  # (n,)
-    visit: Floats  # (n, n) 1 where two steps are of one visit
-    spread: Floats  # (n, 2) of the micro-batches of a step: slots, pairs; relative
-    visits: int
-
-    @property
-    def logs(self) -> Floats:
-        return np.asarray(np.log(self.size[:, 1] / self.size[:, 0]))
-
-
-@dataclass(frozen=True)
-class _Form:
-    """A set of columns whose prices are not negative."""
-
-    name: str
-    kink: float = 0.0  # slots; 0: none
-    pairs: float = 0.0  # of a micro-batch at the kink of a floor
-
-    def columns(self, size: Floats, spread: Floats) -> Floats:
-        """(n, k) what each price is paid for."""
-        micro, slots, pairs = size.T
-        if not self.kink:
-            return size
-        low = micro * _below(slots / micro, spread[:, 0], self.kink)
-        if not self.pairs:
-            return np.stack([micro, low, slots - low, pairs], axis=1)
-        over = pairs - micro * _below(pairs / micro, spread[:, 1], self.pairs)
-        return np.stack([micro, slots - low, over], axis=1)
-
-
-@dataclass(frozen=True)
 class _Fit:
     """One form at one luck and one bend."""
 
     name: str
-    form: _Form
+    form: Form
     evidence: float  # logarithm
     bend: float
     factor: Floats  # Cholesky factor of the covariance, over the variance
@@ -117,12 +73,12 @@ def shapes(cell: Cell, drawn: Draws) -> tuple[Shape, ...]:
         return ()
     if len(found.corners) > 1:
         return ()
-    rng, data = np.random.default_rng(0), _data(steps, found)
+    rng, data = np.random.default_rng(0), relative(steps, found)
     before = np.array([cell.micro_batches, cell.slots, cell.slot_pairs]) / cell.steps
     after = np.array([cell.micro_batches, cell.real_tokens, cell.real_pairs]) / cell.steps
     targets, spread = np.stack([before, after]), np.zeros((2, 2))
-    spread[0] = [_of_all(each, before[0]) for each in (cell.step_slots, cell.step_slot_pairs)]
-    fits = list(_fits(data, found, _forms(data, targets)))
+    spread[0] = [spread_of(each, before[0]) for each in (cell.step_slots, cell.step_slot_pairs)]
+    fits = list(_fits(data, found, forms(data, targets)))
     logs = np.array([fit.evidence for fit in fits])
     chances = np.exp(logs - logs.max())
     chances /= chances.sum()
@@ -135,100 +91,17 @@ def shapes(cell: Cell, drawn: Draws) -> tuple[Shape, ...]:
         left = np.zeros(0)
         if name != "line":
             counts = rng.multinomial(DRAWS, chances[inside] / probability)
-            drawn = [
+            lists = [
                 _left(data, fits[at], found, targets, spread, int(count), rng)
                 for at, count in zip(inside, counts, strict=True)
                 if count
             ]
-            left = np.sort(np.concatenate(drawn))
+            left = np.sort(np.concatenate(lists))
         every.append(Shape(name, probability, left))
     return tuple(every)
 
 
-def _data(steps: Steps, found: Estimate) -> _Data:
-    """The steps that are no outliers among steps of like size, averaged where they are many."""
-    rate = 1 + found.share * steps.recomputed
-    seconds = steps.seconds / rate
-    weight = np.maximum(steps.size @ found.prices, steps.doubt)
-    weight = np.maximum(weight, 1e-3 * np.median(weight))
-    relative, size = seconds / weight, steps.size[:, 1] / steps.size[:, 0]
-    order = np.argsort(size, kind="stable")
-    usual = np.empty(len(order))
-    for at, step in enumerate(order):
-        first = max(0, min(at - NEAR // 2, len(order) - NEAR))
-        usual[step] = np.median(relative[order[first : first + NEAR]])
-    error = np.abs(relative - usual) / np.maximum(usual, 1e-9)
-    kept = np.flatnonzero(error <= max(_solve.OUTLIER * float(np.median(error)), 0.02))
-    visit = np.where(steps.lone >= 0, -1 - steps.lone, steps.block)
-    kept = kept[np.lexsort((size[kept], visit[kept]))]
-    spread = np.stack([_spread(steps, 1), _spread(steps, 2)], axis=1)
-    each = -(-len(kept) // MOST)
-    new = np.diff(visit[kept], prepend=visit[kept][0]) != 0
-    group = np.cumsum(new | (np.arange(len(kept)) % each == 0)) - 1
-    number = np.bincount(group)
-
-    def mean(values: Floats) -> Floats:
-        return np.asarray(_solve.sums(values[kept], group).T / number).T
-
-    visits = np.rint(mean(visit.astype(float)))
-    return _Data(
-        mean(steps.size), mean(seconds) / mean(weight), mean(weight),
-        (visits[:, None] == visits[None, :]).astype(float), mean(spread), len(np.unique(visits)),
-    )  # fmt: skip
-
-
-def _spread(steps: Steps, column: int) -> Floats:
-    """(n,) how the micro-batches of one step differ, relative: told by how steps of one setting do.
-
-    The mean of m micro-batches varies by a root of m less than they do.
-    """
-    spread = np.zeros(len(steps.seconds))
-    for setting in np.unique(steps.setting):
-        own = steps.setting == setting
-        micro = steps.size[own][0, 0]
-        values = steps.size[own, column]
-        if own.sum() > 1 and micro > 1 and values.mean() > 0:
-            spread[own] = values.std(ddof=1) / values.mean() * math.sqrt(max(micro - 1, 0))
-    return spread
-
-
-def _of_all(values: Sequence[float] | None, micro: float) -> float:
-    """How all micro-batches of a setting differ, relative, within its steps and between them."""
-    if values is None or len(values) < 2 or not any(values):
-        return 0.0
-    return float(np.std(values, ddof=1) / np.mean(values) * math.sqrt(micro))
-
-
-def _below(mean: Floats, spread: Floats, kink: float) -> Floats:
-    """What lies below the kink on average, of sizes that are lognormal."""
-    log_variance = np.log1p(spread**2)
-    sigma = np.sqrt(np.maximum(log_variance, 1e-12))
-    mean = np.maximum(mean, 1e-9)
-    z = (math.log(kink) - np.log(mean) + log_variance / 2) / sigma
-    return np.asarray(mean * _normal(z - sigma) + kink * (1 - _normal(z)))
-
-
-def _normal(z: Floats) -> Floats:
-    return np.array([0.5 * math.erfc(-one / math.sqrt(2)) for one in z])
-
-
-def _forms(data: _Data, targets: Floats) -> list[_Form]:
-    """The line, and two pieces for each kink that has at least two sizes on either side."""
-    logs = data.logs
-    pairs = np.log(np.maximum(data.size[:, 2] / data.size[:, 0], 1))
-    slope, at_zero = np.polyfit(logs, pairs, 1)
-    sizes = np.unique(np.round(logs, 2))  # to a hundredth
-    found = [_Form("line")]
-    for times in KINKS:
-        kink = times * targets[1, 1] / targets[1, 0]
-        if LEAST_SIDE <= int((sizes < math.log(kink)).sum()) <= len(sizes) - LEAST_SIDE:
-            floor = "low floor" if times < LOW else "floor"
-            found += [_Form("kink", kink)]
-            found += [_Form(floor, kink, math.exp(at_zero + slope * math.log(kink)))]
-    return found
-
-
-def _fits(data: _Data, found: Estimate, forms: Sequence[_Form]) -> Iterator[_Fit]:
+def _fits(data: Data, found: Estimate, forms: Sequence[Form]) -> Iterator[_Fit]:
     """Every form at every luck and bend, with its evidence; the variance is integrated out."""
     n, near = len(data.seconds), _near(data.logs, data.logs)
     columns = [form.columns(data.size, data.spread) / data.weight[:, None] for form in forms]
@@ -239,7 +112,8 @@ def _fits(data: _Data, found: Estimate, forms: Sequence[_Form]) -> Iterator[_Fit
     width = 1 / max(float(np.mean(error**2)), 1e-12)  # a price explains from none to all of a step
     alike = {name: sum(form.name == name for form in forms) for name in PRIOR}
     for luck, bend in itertools.product(LUCK, (0.0, *BEND)):
-        factor = np.linalg.cholesky(np.eye(n) + luck**2 * data.visit + bend**2 * near)
+        covariance = np.eye(n) + luck**2 * data.visit + bend**2 * near
+        factor = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
         white = np.linalg.solve(factor, np.column_stack([whole, data.seconds]))
         parts = np.split(white[:, :-1], ends[:-1], axis=1)
         for form, scale, part in zip(forms, scales, parts, strict=True):
@@ -264,11 +138,11 @@ def _near(one: Floats, other: Floats) -> Floats:
 def _squares(columns: Floats, target: Floats, width: float) -> tuple[float, Floats]:
     """The sum of squares that prices of no negative sign leave, and which of them are above 0."""
     active = np.ones(columns.shape[1], dtype=bool)
-    prices = np.zeros(columns.shape[1])
+    prices: Floats = np.zeros(columns.shape[1])
     while active.any():
         inside = columns[:, active]
         gram = inside.T @ inside + np.eye(int(active.sum())) / width
-        prices = np.linalg.solve(gram, inside.T @ target)
+        prices = np.asarray(np.linalg.solve(gram, inside.T @ target), dtype=np.float64)
         if (prices >= 0).all():
             break
         active[np.flatnonzero(active)[prices.argmin()]] = False
@@ -277,7 +151,7 @@ def _squares(columns: Floats, target: Floats, width: float) -> tuple[float, Floa
 
 
 def _left(
-    data: _Data, fit: _Fit, found: Estimate, targets: Floats, spread: Floats, draws: int,
+    data: Data, fit: _Fit, found: Estimate, targets: Floats, spread: Floats, draws: int,
     rng: np.random.Generator,
 ) -> Floats:  # fmt: skip
     """Draws of what the cure leaves, at prices and deviations that explain the steps as well."""
