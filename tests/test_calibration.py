@@ -2,7 +2,7 @@
 
 import pytest
 
-from batchlab.doctor import Interval
+from batchlab.doctor import Interval, _load, _shapes
 from benchmarks import calibration
 
 
@@ -37,3 +37,48 @@ def test_nine_in_ten_at_every_noise(design, noise, worlds):
     least = 0.9 - 3 * (0.9 * 0.1 / worlds) ** 0.5  # three standard errors
     for name, share in coverage(worlds, design, noise).items():
         assert share >= least, name
+
+
+MACHINES = calibration.MACHINES | calibration.UNSEEN
+
+
+def verdicts(machine, noises=(0.05, 0.15), worlds=2):
+    return [
+        calibration.told(MACHINES[machine], noise, seed).verdict
+        for noise in noises
+        for seed in range(worlds)
+    ]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_gain_holds_on_a_machine_that_is_no_line(machine):
+    found = verdicts(machine)
+    assert found.count("missed") <= 1 and found.count("held") >= 2, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", calibration.NOISE[1:])
+@pytest.mark.parametrize("machine", MACHINES)
+def test_of_what_is_told_at_least_85_in_a_hundred_hold(machine, noise):
+    found = verdicts(machine, [noise], worlds=60)
+    told = found.count("held") + found.count("missed")
+    assert told >= 45 and found.count("held") >= 0.85 * told - 3, "within a standard error"
+
+
+def test_a_line_alone_misses_a_floor(monkeypatch):
+    honest = verdicts("launch or work", [0.05], 4)
+    monkeypatch.setattr(_shapes, "shapes", lambda cell, drawn: ())
+    line = verdicts("launch or work", [0.05], 4)
+    assert line.count("missed") > 2 >= honest.count("missed"), "the mistake: one shape for all"
+
+
+def test_a_load_that_is_held_fixed_misses_a_busy_machine(monkeypatch):
+    honest = verdicts("load", [0.05], 4)
+    fixed = _load.Load
+
+    def stays(visits, cell):
+        away = cell.parts.away_seconds / cell.steps
+        return fixed(away, away, away)
+
+    monkeypatch.setattr(_load, "load", stays)
+    assert verdicts("load", [0.05], 4).count("missed") > 2 >= honest.count("missed")

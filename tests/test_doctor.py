@@ -104,14 +104,15 @@ def test_a_planted_step_is_split_as_it_was_made():
 
 def test_a_cell_that_ran_slower_than_its_prices_gains_by_the_same_share():
     *others, last = sweep()
+    others = [at_speed(one, luck) for one in others for luck in (1.0, 1.15, 0.9)]
     quiet = doctor.diagnose([*others, last])
     busy = doctor.diagnose([*others, at_speed(last, 1.15)])
     assert [cause.name for cause in busy.causes if cause.gain] == ["padding"]
     assert busy.unexplained_seconds > 0.05 * busy.step_seconds
-    assert busy.causes[0].gain == pytest.approx(quiet.causes[0].gain, rel=0.02)  # prices move a bit
+    assert busy.causes[0].gain == pytest.approx(quiet.causes[0].gain, rel=0.03)  # prices move a bit
     padding = total(part for part in busy.parts if part.cause == "padding")
     as_priced = busy.step_seconds / (busy.step_seconds - padding) - 1
-    assert as_priced < 0.92 * quiet.causes[0].gain, "the mistake: the rest would stay"
+    assert as_priced < 0.95 * quiet.causes[0].gain, "the mistake: the rest would stay"
 
 
 def test_a_large_rest_has_a_reason_of_its_own_and_stays():

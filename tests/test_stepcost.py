@@ -82,7 +82,7 @@ def test_prices_are_never_negative_and_agree_with_scipy():
         features = rng.uniform(0.1, 1, size=(12, 3)) * [1, 1e4, 1e8]
         seconds = rng.uniform(0.5, 2.0, size=12)
         scaled = features / seconds[:, None]
-        explained, prices = _solve._corners(scaled.T @ scaled, scaled.sum(axis=0)[None, :])
+        explained, prices = _solve.solutions(scaled.T @ scaled, scaled.sum(axis=0)[None, :])
         ours = prices[explained[:, 0].argmax(), 0]
         _, misfit = nnls(scaled / scaled.max(axis=0), np.ones(12))
         assert (ours >= 0).all()

@@ -9,12 +9,13 @@ Words
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from batchlab.doctor import _interval
 from batchlab.doctor._interval import Interval
+from batchlab.doctor._load import Load
 from batchlab.doctor._parts import PRICED, Part, Split
 from batchlab.doctor._steps import Floats
 from batchlab.records import Cell, Json
@@ -25,6 +26,9 @@ LEAST_SHARE = 0.05  # a smaller part of the step is not worth a change
 SATURATED_FIXED = 0.10  # b_90: nine tenths of the step is work that grows with rows
 SATURATED_USEFUL = 0.75
 PRICE_ERROR = 0.25
+MOST_DOUBT = 2.0  # the rate at the high end over that at the low one: a wider interval says nothing
+BEYOND = 1.25  # times the largest or the smallest size measured: no curve is known farther out
+REFUSED = "sizes do not follow a line here; measure packed once: `--verify`"
 LEAST_LEFT = 0.01  # of a step, whatever is removed from it: no gain is above a hundred times
 
 CAUSES = {
@@ -75,13 +79,14 @@ class Cause:
     advice: str
     change: Mapping[str, Json]  # settings of the cell that the change sets; empty: by hand
     interval: Interval | None = field(default=None)  # of the gain
+    refused: str = ""  # why no gain is told; then `gain` is 0, and there is no interval
 
 
-def certain(subject: Cell, parts: Split) -> tuple[Cause, ...]:
+def certain(subject: Cell, parts: Split, load: Load) -> tuple[Cause, ...]:
     """Causes whose interval clears the bar; the largest gain first."""
     total = subject.mean_step_seconds
     found = [
-        _lost_time(cause, parts, subject)
+        _lost_time(cause, parts, subject, load)
         for cause in _lost(parts)
         if _low(parts.of_cause(cause)) >= BARS[cause] * total
     ]
@@ -97,7 +102,8 @@ def certain(subject: Cell, parts: Split) -> tuple[Cause, ...]:
     most = launch.interval.high if launch.interval else launch.seconds
     if _low(parts.of_cause("useful")) >= SATURATED_USEFUL * total and most < BARS["launch"] * total:
         found.append(Cause("saturation", 0.0, 0.0, _saturation(most / total), {}))
-    return tuple(sorted(found, key=lambda cause: -cause.gain))
+    found = sorted(found, key=lambda cause: -cause.gain)
+    return tuple(_told(cause, parts, subject) for cause in found)
 
 
 def possible(subject: Cell, parts: Split) -> tuple[Part, ...]:
@@ -120,7 +126,18 @@ def _low(part: Part) -> float:
     return part.seconds if part.interval is None else part.interval.low
 
 
-def _lost_time(cause: str, parts: Split, subject: Cell) -> Cause:
+def _told(cause: Cause, parts: Split, subject: Cell) -> Cause:
+    """The cause, without its gain where no line holds and nothing else tells it well enough."""
+    if cause.name != "padding" or not parts.bent or cause.interval is None:
+        return cause
+    cured = subject.real_tokens / subject.micro_batches
+    known = parts.measured[0] / BEYOND <= cured <= parts.measured[1] * BEYOND
+    if known and 1 + cause.interval.high <= MOST_DOUBT * (1 + cause.interval.low):
+        return cause
+    return replace(cause, gain=0.0, interval=None, refused=REFUSED)
+
+
+def _lost_time(cause: str, parts: Split, subject: Cell, load: Load) -> Cause:
     change: dict[str, Json] = {}
     if cause == "launch":
         change = {"rows": 2 * subject.rows}
@@ -132,18 +149,27 @@ def _lost_time(cause: str, parts: Split, subject: Cell) -> Cause:
     priced = [part.source in PRICED for part in parts.whole]
     middle = np.array([[part.seconds for part in parts.whole]])
     removed = _removed(cause, middle, chosen, priced, total)
-    gain = float(_gain(removed, total)[0])
     part = parts.of_cause(cause)
     if any(yes and known for yes, known in zip(chosen, priced, strict=True)):
-        draws = [_gain(_removed(cause, one, chosen, priced, total), total) for one in parts.draws]
-        spread = [one.min() for one in draws], [one.max() for one in draws]
-        interval = _interval.around(gain, *spread)
-    elif part.interval:
-        ends = _gain(np.array([part.interval.low, part.interval.high]), total).tolist()
-        interval = Interval(min(gain, ends[0]), max(gain, ends[1]))
-    else:
+        draws = [_removed(cause, one, chosen, priced, total) for one in parts.draws]
+        gain = float(_gain(_with_load(removed, total, load, load.least_fixed), total)[0])
+        low = [_gain(_with_load(one, total, load, load.most_fixed), total).min() for one in draws]
+        high = [_gain(_with_load(one, total, load, load.least_fixed), total).max() for one in draws]
+        interval = _interval.around(gain, low, high)
+        removed = _with_load(removed, total, load, load.least_fixed)
+        return Cause(cause, float(removed[0]), gain, ADVICE[cause], change, interval)
+    gain = float(_gain(removed, total)[0])
+    if not part.interval:
         return Cause(cause, float(removed[0]), gain, ADVICE[cause], change)
+    ends = _gain(np.array([part.interval.low, part.interval.high]), total).tolist()
+    interval = Interval(min(gain, ends[0]), max(gain, ends[1]))
     return Cause(cause, float(removed[0]), gain, ADVICE[cause], change, interval)
+
+
+def _with_load(removed: Floats, total: float, load: Load, fixed: float) -> Floats:
+    """The seconds that go, with those of the load that go with them."""
+    worked = max(total - load.seconds, LEAST_LEFT * total)
+    return np.asarray(removed * (1 + (load.seconds - fixed) / worked))
 
 
 def _removed(

@@ -20,7 +20,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from batchlab.doctor import _causes, _experiment, _interval, _parts, _ranks, prices
+from batchlab.doctor import _causes, _experiment, _interval, _load, _parts, _ranks, prices
 from batchlab.doctor._causes import BARS, Cause
 from batchlab.doctor._experiment import Experiment
 from batchlab.doctor._interval import COVERAGE, Interval
@@ -127,7 +127,7 @@ def diagnose(
         baseline,
         parts.lines,
         parts.bounds,
-        _causes.certain(subject, parts),
+        _causes.certain(subject, parts, _load.load(own, subject)),
         possible,
         _experiment.cheapest(subject, [part.cause for part in possible], probed=probed),
         found.cost,

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from batchlab.doctor import _interval
+from batchlab.doctor import _interval, _shapes
 from batchlab.doctor._interval import Interval
+from batchlab.doctor._shapes import Shape
 from batchlab.doctor._steps import Floats
 from batchlab.doctor.prices import Draws, StepCost
 from batchlab.records import Cell
@@ -63,6 +64,13 @@ class Split:
     draws: tuple[Floats, ...]  # (price lists, parts) seconds of `whole`, at the prices of each draw
     lines: tuple[Part, ...] = field(default=())  # they add up to the step
     bounds: tuple[Part, ...] = field(default=())  # what a line of several reasons hides
+    shapes: tuple[Shape, ...] = field(default=())  # that the seconds may have
+    measured: tuple[float, float] = (0.0, 0.0)  # slots of a micro-batch: the least and the most
+
+    @property
+    def bent(self) -> bool:
+        """No line explains the steps as well as something else does."""
+        return bool(self.shapes) and all(shape.name != "line" for shape in self.shapes)
 
     def span(self, chosen: Sequence[bool], middle: float | None = None) -> Interval:
         """The interval of the chosen parts together; it holds `middle`."""
@@ -119,6 +127,11 @@ def split(visits: Sequence[Cell], cell: Cell, found: Draws) -> Split:
         for lists in found.others
     )
     plain = Split(parts_of(cell, found.cost), draws)
+    if cell.layout != "packed":
+        plain = _shaped(plain, _shapes.shapes(cell, found))
+    if found.steps is not None:
+        sizes = found.steps.size[:, 1] / found.steps.size[:, 0]
+        plain = replace(plain, measured=(float(sizes.min()), float(sizes.max())))
     plain = replace(plain, whole=tuple(_sure(plain, part, visits) for part in plain.whole))
     most = TELL_APART * cell.mean_step_seconds
     names = [part.name for part in plain.whole]
@@ -134,6 +147,56 @@ def split(visits: Sequence[Cell], cell: Cell, found: Draws) -> Split:
         together = _measured_together(lines[0], plain, _interval.of_mean(visits))
         return replace(plain, lines=(together, *lines[1:]), bounds=tuple(bounds))
     return replace(plain, lines=_lines(plain, _alike(plain, names, most)))
+
+
+def _shaped(plain: Split, shapes: Sequence[Shape]) -> Split:
+    """The parts as every plausible shape has them, not the line alone.
+
+    The draws of each shape stand in the order of what is left without padding, so that the least
+    and the most of each draw are the ends of the widest interval.
+    """
+    others = [shape for shape in shapes if shape.name != "line"]
+    if not others:
+        return replace(plain, shapes=tuple(shapes))
+    left = [_left(plain, seconds)[0] for seconds in plain.draws]
+    order = np.argsort(left)
+    draws = []
+    for rank, at in enumerate(order):
+        lists = plain.draws[at]
+        more = [_at(plain, lists, one.left[rank * len(one.left) // len(order)]) for one in others]
+        straight = [lists] if len(others) < len(shapes) else []
+        draws.append(np.concatenate([*straight, *more]))
+    whole = np.array([[part.seconds for part in plain.whole]])
+    middles = [_left(plain, whole)[0] if shape.name == "line" else np.median(shape.left)
+               for shape in shapes]  # fmt: skip
+    middle = np.average(np.log(middles), weights=[shape.probability for shape in shapes])
+    seconds = _at(plain, whole, float(np.exp(middle)))[0].tolist()
+    parts = [replace(part, seconds=one) for part, one in zip(plain.whole, seconds, strict=True)]
+    return replace(plain, whole=tuple(parts), draws=tuple(draws), shapes=tuple(shapes))
+
+
+def _left(plain: Split, seconds: Floats) -> Floats:
+    """What is left of the priced seconds without padding, for each row of seconds of all parts."""
+    padding, kept = _kinds(plain)
+    left, lost = seconds[:, kept].sum(axis=1), seconds[:, padding].sum(axis=1)
+    return np.asarray(left / np.maximum(left + lost, 1e-300))
+
+
+def _at(plain: Split, seconds: Floats, left: float) -> Floats:
+    """The same seconds, of which so much is left without padding."""
+    padding, kept = _kinds(plain)
+    now = np.maximum(_left(plain, seconds), 1e-9)[:, None]
+    found = seconds.copy()
+    found[:, kept] *= left / now
+    found[:, padding] *= (1 - left) / np.maximum(1 - now, 1e-9)
+    return found
+
+
+def _kinds(plain: Split) -> tuple[list[bool], list[bool]]:
+    """Which parts are padding, and which priced parts of the same passes stay without it."""
+    padding = [part.cause == "padding" for part in plain.whole]
+    kept = [part.cause in ("useful", "launch") for part in plain.whole]
+    return padding, kept
 
 
 def _sure(plain: Split, part: Part, visits: Sequence[Cell]) -> Part:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from batchlab.doctor._steps import Floats, Steps
 
-__all__ = ["Estimate", "estimate", "redrawn"]
+__all__ = ["Estimate", "estimate", "redrawn", "solutions", "sums"]
 
 SHARES = np.linspace(0.0, 0.8, 81)  # of recomputation, tried where cells differ in it
 ALIKE = 1e-9  # of the squares: solutions that explain the steps equally well
@@ -83,7 +83,7 @@ def redrawn(
         luck = rng.standard_normal((draws, len(residual)))
     else:
         luck = rng.standard_normal((draws, block.max() + 1))
-        spread = _sums((weighted * (rate**2)[:, None])[:, :, None] * steps.size[:, None, :], block)
+        spread = sums((weighted * (rate**2)[:, None])[:, :, None] * steps.size[:, None, :], block)
         freedom = min(freedom, _effective(spread, whole))
         luck *= np.sqrt(freedom / rng.chisquare(freedom, (draws, 1)))
     noise = float(np.sqrt(np.mean(found.error[found.kept > 0] ** 2)))
@@ -91,16 +91,16 @@ def redrawn(
     right = []
     for part in _kinds(steps):
         own = weighted * part[:, None]
-        scores = _sums(own * residual[:, None], block)
+        scores = sums(own * residual[:, None], block)
         if freedom >= 1:
             each = (own * (rate**2)[:, None])[:, :, None] * steps.size[:, None, :]
-            scores = _unbiased(scores, _sums(each, block), whole)
-        shaken = luck @ scores + visits @ _sums(own * (noise * predicted)[:, None], steps.lone)
+            scores = _unbiased(scores, sums(each, block), whole)
+        shaken = luck @ scores + visits @ sums(own * (noise * predicted)[:, None], steps.lone)
         right.append(_right(steps, part, predicted, found.weight, found.kept) + shaken)
     yield from _best(grams, right, shares)
 
 
-def _sums(values: Floats, group: NDArray[np.int64]) -> Floats:
+def sums(values: Floats, group: NDArray[np.int64]) -> Floats:
     """The sum of the rows of each group, from 0 on; a group below 0 counts nowhere."""
     found = np.zeros((group.max() + 1, *values.shape[1:]))
     np.add.at(found, group[group >= 0], values[group >= 0])
@@ -162,7 +162,7 @@ def _best(
     explained, corners = [], []
     for share in shares:
         rate = 1 + share
-        more, found = _corners(grams[0] + rate**2 * grams[1], right[0] + rate * right[1])
+        more, found = solutions(grams[0] + rate**2 * grams[1], right[0] + rate * right[1])
         explained.append(more)
         corners.append(found)
     every = np.array(explained)  # (shares, subsets, rows)
@@ -173,13 +173,14 @@ def _best(
         yield corners[at][alike, row], float(shares[at])
 
 
-def _corners(gram: Floats, right: Floats) -> tuple[Floats, Floats]:
+def solutions(gram: Floats, right: Floats) -> tuple[Floats, Floats]:
     """The solution of every subset of prices: what it explains (-inf: not allowed), and it."""
     correlation, scale = _scaled(gram)
     wanted = right / scale
     explained, found = [np.zeros(len(right))], [np.zeros_like(right)]
-    for size in range(1, PRICES + 1):
-        for subset in itertools.combinations(range(PRICES), size):
+    count = len(gram)
+    for size in range(1, count + 1):
+        for subset in itertools.combinations(range(count), size):
             inside = list(subset)
             part = correlation[np.ix_(inside, inside)]
             if np.linalg.det(part) <= SINGULAR:

@@ -36,6 +36,7 @@ class Steps:
     recomputed: NDArray[np.bool_]  # (n,)
     block: NDArray[np.int64]  # (n,) number of the block
     lone: NDArray[np.int64]  # (n,) number of the visit, -1 where it is not lone
+    setting: NDArray[np.int64]  # (n,) number of the setting
 
     @property
     def sizes(self) -> int:
@@ -50,7 +51,7 @@ def of(cells: Iterable[Cell]) -> Steps:
     visits: dict[object, int] = {}
     for cell in cells:
         visits[cell.setting] = visits.get(cell.setting, 0) + 1
-    size, seconds, doubt, recomputed, block, lone = [], [], [], [], [], []
+    size, seconds, doubt, recomputed, block, lone, setting = [], [], [], [], [], [], []
     first = 0
     for visit, cell in enumerate(cells):
         numbers = blocks_of(cell.steps, alone=visits[cell.setting] == 1)
@@ -59,6 +60,7 @@ def of(cells: Iterable[Cell]) -> Steps:
         exact, average = side_seconds(cell)
         each = cell.step_seconds or [cell.seconds / cell.steps] * cell.steps
         micro = cell.micro_batches / cell.steps
+        number = list(visits).index(cell.setting)
         for at, (slots, pairs) in enumerate(_sizes(cell)):
             size.append((micro, slots, pairs))
             seconds.append(each[at] - exact[at] - average)
@@ -66,6 +68,7 @@ def of(cells: Iterable[Cell]) -> Steps:
             recomputed.append(cell.checkpointing)
             block.append(first + numbers[at])
             lone.append(visit if alone else -1)
+            setting.append(number)
         first += max(numbers) + 1
     kept = np.maximum(seconds, doubt) > 0
     return Steps(
@@ -75,6 +78,7 @@ def of(cells: Iterable[Cell]) -> Steps:
         np.array(recomputed, dtype=bool)[kept],
         np.array(block, dtype=int)[kept],
         np.array(lone, dtype=int)[kept],
+        np.array(setting, dtype=int)[kept],
     )
 
 

@@ -85,6 +85,8 @@ class Draws:
     cost: StepCost
     others: tuple[tuple[StepCost, ...], ...]  # one entry a draw: every list that fits it as well
     sizes: int  # of micro-batches, behind them
+    steps: _steps.Steps | None = None  # behind them; None where no step has time of its own
+    found: _solve.Estimate | None = None
 
 
 def merge(visits: Iterable[Cell]) -> list[Cell]:
@@ -143,7 +145,7 @@ def draw(visits: Iterable[Cell], *, most_fixed: float | None = None, draws: int 
             ).tolist()
         ]
         others.append(tuple(lists))
-    return Draws(_cost(steps, found, most_fixed), tuple(others), steps.sizes)
+    return Draws(_cost(steps, found, most_fixed), tuple(others), steps.sizes, steps, found)
 
 
 def _shares(steps: Steps) -> Sequence[float]:

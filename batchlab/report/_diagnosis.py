@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from batchlab.doctor import Cause, Diagnosis, Experiment, Interval, Part
 
 UNEXPLAINED = 0.2  # of the step; a larger rest makes a diagnosis doubtful
+WORK = ("padding", "across", "recomputation", "launch")
+BUSY = 0.05  # of the step: a smaller load is not worth a word
 SHOWN = 0.0005  # of the step; a smaller part has no line
 
 __all__ = ["diagnosis_text"]
@@ -131,7 +133,8 @@ def _hidden(diagnosis: "Diagnosis") -> list[str]:
 
 
 def _causes(diagnosis: "Diagnosis") -> list[str]:
-    lines = [f"  {cause.name}: {cause.advice}{_gain(cause)}" for cause in diagnosis.causes]
+    away = diagnosis.of_cause("away").seconds / diagnosis.step_seconds
+    lines = [f"  {cause.name}: {cause.advice}{_gain(cause, away)}" for cause in diagnosis.causes]
     if diagnosis.possible:
         total = diagnosis.step_seconds
         open_ones = ", ".join(
@@ -144,13 +147,19 @@ def _causes(diagnosis: "Diagnosis") -> list[str]:
     return lines or ["  no cause stands out: nothing that a change could remove is that large"]
 
 
-def _gain(cause: "Cause") -> str:
+def _gain(cause: "Cause", away: float) -> str:
+    """The gain with its interval; of work, while others had the processor, in CPU time."""
+    if cause.refused:
+        return f"\n    no gain is told: {cause.refused}"
     if not cause.gain:
         return ""
     between = ""
     if cause.interval:
         between = f", {100 * cause.interval.low:.0f} to {100 * cause.interval.high:.0f} %"
-    return f"\n    predicted gain {100 * cause.gain:.0f} %{between}"
+    told = f"\n    predicted gain {100 * cause.gain:.0f} %{between}"
+    if cause.name in WORK and away >= BUSY:
+        told += f"; load goes with the work (the process did not run for {units.share(away)})"
+    return told
 
 
 def _caution(unexplained_share: float) -> list[str]:
