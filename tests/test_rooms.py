@@ -31,7 +31,7 @@ HOUSE = Path(batchlab.__file__).parent
 TABLE = """
 # ground
 units
-counts | | | torch
+counts | | | numpy torch
 reading
 # paper | numpy
 lengths | reading units | numpy

@@ -155,4 +155,5 @@ def sequences_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | int:
             "the sequences of this forward pass cannot be counted: it has no input_ids of (rows, "
             "slots); say how many a micro-batch holds with Tracker(..., sequences=N)"
         )
-    return counts.take(batch).sums[0]
+    documents: Tensor | int = counts.take(batch).sums[0]
+    return documents
