@@ -76,6 +76,19 @@ def test_the_page_asks_all_five_and_reveals_what_it_asked():
         assert len(re.findall(rf"predict\.{kind}\(", PAGE)) == 5
 
 
+@pytest.mark.parametrize("name", real_runs.QUESTIONS)
+def test_nothing_of_an_answer_stands_uncovered_in_its_section(name):
+    """Outputs between box and truth are covered; prose is not, so it must not tell."""
+    (section,) = [part for part in PAGE.split("\n## ") if f'real_runs.asked("{name}")' in part]
+    after = section[section.index("predict.number(") :]
+    inside = after[: after.index("predict.reveal(")]
+    assert "question\n```" in inside, "the table and what is said of it"
+    prose = re.sub(r"```.*?```", "", after[after.index("```") + 3 :], flags=re.S)
+    one = real_runs.asked(name)
+    assert not re.search(rf"\b{one.truth:.3g}|\b{one.truth:,.0f}\b|minutes|device-hours", prose)
+    assert one.said in one._repr_html_() and one.table.credit.notice in str(one)
+
+
 RECORD = records.public_runs(benchmark="llama31_8b", round="5.1")
 FIGURES = {
     "ladder": lambda: plots.public_ladder(RECORD),

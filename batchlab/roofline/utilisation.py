@@ -17,9 +17,8 @@ with all runs of its model left out, nine in ten by 28 %, where one mean number 
 48 %. A range is those 28 %: nine in ten configurations of a model that the fit has not seen.
 
 All of them compute in FP8 or FP4 and publish their layout, tuned by their vendors: a first run of
-your own is below. Shares
-are of the bf16 peak whatever the number type, and may pass 1. Derived, verified by nobody; see
-`records.public_runs().notice`.
+your own is below. Shares are of the bf16 peak whatever the number type, and may pass 1. Derived,
+verified by nobody; see `records.public_runs().notice`.
 """
 
 import math
@@ -211,6 +210,7 @@ def _line(work: float, tensor: int, context: int, device: str, fp4: bool) -> np.
                      *of_device], float)  # fmt: skip
 
 
+@cache
 def _flops(benchmark: str) -> float:
     """FLOPs of one sequence."""
     teraflops = records.public_runs().benchmarks[benchmark].teraflops
