@@ -41,9 +41,7 @@ def test_a_trained_module_is_seen_and_the_lessons_own_is_safe():
     rows = torch.tensor([[1.0, 5.0], [2.0, 3.0], [4.0, 0.0]])
 
     def train(network, optimizer):
-        (
-            network(rows) * rows
-        ).sum().backward()  # equal rows would have a gradient of rounding alone
+        (network(rows) * rows).sum().backward()  # equal rows: a gradient of rounding
         optimizer.step()
         return 1
 
