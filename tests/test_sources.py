@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from batchlab.authoring import prose, sources
+from batchlab.authoring import matrix, prose, sources
+from batchlab.authoring.trial import Outcome
 from tests.tiny_lesson import ROOT, SOURCE, course, module, outcomes, points
 
 STUDENT = "lessons/02_tiny/tiny.ipynb"
@@ -121,16 +122,27 @@ def test_the_matrix_sees_a_bank_that_is_wrong_itself(built, tmp_path):
     assert set(found["loud"]["stderr"]) == {"!"}
 
 
-def test_kept_outcomes_serve_again_until_anything_changes(built, tmp_path):
-    course = shutil.copytree(built, tmp_path / "course")
-    asked = ("matrix", "02_tiny", "--root", str(course), "--reuse", str(tmp_path / "kept"))
-    assert "slots of [5, 3]" in module(*asked, "--keep", str(tmp_path / "kept"))
-    (kept,) = (tmp_path / "kept").iterdir()
-    kept.write_text(kept.read_text().replace("asked", "ASKED"))
-    assert "ASKED" in module(*asked), "nothing changed: what was kept is shown"
-    bank = course / "tests/wrong_answers/02_tiny.py"
+def test_kept_outcomes_serve_again_until_anything_changes(tmp_path):
+    whole = SOURCE.replace('"02-tiny", slots([5, 3]))', '"02-tiny", 10)')  # a blank tears no cell
+    root, kept = course(tmp_path / "course", source=whole), tmp_path / "kept"
+    module("sources", "--root", str(root))
+
+    def found(*words):
+        module("matrix", "02_tiny", "--root", str(root), "--json", str(tmp_path / "told"), *words)
+        (results,) = json.loads((tmp_path / "told").read_text()).values()
+        return "".join(matrix.faults([Outcome(**one) for one in results])), str(results)
+
+    assert found("--keep", str(kept))[0] == ""
+    (file,) = kept.iterdir()
+    text = file.read_text()
+    file.write_text(text.replace("got ", "GOT "))
+    assert "GOT" in found("--reuse", str(kept))[1], "nothing changed: what was kept serves"
+    file.write_text(text.replace("got ", "GOT ").replace("real tokens, not", "not"))
+    assert "GOT" not in found("--reuse", str(kept))[1], "what was kept has a fault: tried again"
+    file.write_text(text.replace("got ", "GOT "))
+    bank = root / "tests/wrong_answers/02_tiny.py"
     bank.write_text(bank.read_text() + "\n# another thought\n")
-    assert "ASKED" not in module(*asked), "the bank changed: the lesson was tried again"
+    assert "GOT" not in found("--reuse", str(kept))[1], "the bank changed: it was tried again"
 
 
 def test_a_bank_for_an_answer_that_does_not_exist_is_an_error(built, tmp_path):
