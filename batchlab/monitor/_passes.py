@@ -156,10 +156,11 @@ class Passes:
             self._confirm()
         self._settle()
         self._clock.enter("backward")
-        _after_backward(self.backward_ended)
+        several = self.world.size > 1
+        _after_backward(lambda: self.backward_ended(again=several))
 
     @guarded("backward")
-    def backward_ended(self, *, again: bool = True) -> None:
+    def backward_ended(self, *, again: bool) -> None:
         """All gradients are there; what waits for other ranks is queued by now, and comes first."""
         if again:
             _after_backward(lambda: self.backward_ended(again=False))
