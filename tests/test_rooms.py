@@ -26,7 +26,7 @@ HOUSE = Path(batchlab.__file__).parent
 ROOMS = {
     "": "||",
     "units": "||",
-    "counts": "|| torch",  # what a micro-batch holds; a record of it needs no torch
+    "counts": "|| numpy torch",  # what a micro-batch holds; a record of it needs no torch
     # paper: numpy at most
     "reading": "||",
     "lengths": "reading units | numpy |",
@@ -81,7 +81,9 @@ ROOMS = {
     "records._environment": "records._cell ||",
     "records._schema": "counts records._cell ||",
     "records._file": "reading records._cell records._schema ||",
-    "records": "records._cell records._environment records._file records._schema ||",
+    "records._ranks": "||",
+    "records": "records._cell records._environment records._file records._ranks "
+    "records._schema ||",
     "data._corpus": "counts | numpy | datasets tokenizers",
     "data._columns": "data._corpus reading | numpy |",
     "data._tokens": "data._columns data._corpus | numpy | transformers",
@@ -153,9 +155,22 @@ ROOMS = {
     "monitor._unwrapped": "model | torch |",
     "monitor._probe": "counts memory.limits model monitor._unwrapped records timing | numpy "
     "torch |",
-    "monitor._recorder": "counts model monitor._probe monitor._unwrapped records timing | torch |",
-    "monitor._watch": "monitor._recorder monitor._unwrapped | torch | transformers",
-    "monitor": "monitor._watch ||",
+    "monitor._guard": "||",
+    "monitor._clock": "|| torch",
+    "monitor._ranks": "| torch |",
+    "monitor._calls": "counts monitor._unwrapped | torch |",
+    "monitor._steps": "counts model monitor._clock records | torch |",
+    "monitor._passes": "counts monitor._calls monitor._clock monitor._guard monitor._probe "
+    "monitor._ranks monitor._steps monitor._unwrapped | torch |",
+    "monitor._recorder": "monitor._calls monitor._clock monitor._guard monitor._passes "
+    "monitor._probe monitor._ranks monitor._steps monitor._unwrapped records | torch |",
+    "monitor._watch": "monitor._guard monitor._recorder monitor._steps monitor._unwrapped "
+    "| torch |",
+    "monitor._trainer": "monitor._guard monitor._recorder monitor._unwrapped monitor._watch "
+    "|| transformers",
+    "monitor._lightning": "monitor._guard monitor._recorder monitor._unwrapped monitor._watch "
+    "| torch |",
+    "monitor": "monitor._lightning monitor._trainer monitor._watch ||",
     "cluster._lanes": "batches cluster.training data packing | numpy torch |",
     "cluster._process": "batches cluster._alive cluster._checkpoints cluster._lanes "
     "cluster._world cluster.training data loop model monitor packing | numpy torch |",
@@ -168,10 +183,11 @@ ROOMS = {
     "doctor._parts": "doctor._interval doctor._steps doctor.prices records | numpy |",
     "doctor._causes": "doctor._interval doctor._parts doctor._steps records | numpy |",
     "doctor._experiment": "records ||",
+    "doctor._ranks": "records ||",
     "doctor._diagnosis": "doctor._causes doctor._experiment doctor._interval doctor._parts "
-    "doctor.prices records ||",
+    "doctor._ranks doctor.prices records ||",
     "doctor": "doctor._causes doctor._diagnosis doctor._experiment doctor._interval doctor._parts "
-    "||",
+    "doctor._ranks ||",
     "doctor.throughput": "doctor._diagnosis doctor.prices records roofline ||",
     "plots._canvas": "units | matplotlib |",
     "plots._learning": "plots._canvas | matplotlib numpy |",
