@@ -149,7 +149,7 @@ def _take_rows(batch: MicroBatch, *, shifted: bool) -> Taken:
     on_cpu = all(value.device.type == "cpu" for value in held.values())
     if on_cpu:  # what NumPy cannot hold stays as it is
         other = torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2
-        held = {name: value if value.dtype in other else value.detach().numpy()
+        held = {name: value if value.dtype in other or value.requires_grad else value.numpy()
                 for name, value in held.items()}  # fmt: skip
     ids, decoded = batch["input_ids"], held.get("decoder_input_ids")
     wanted, real = _targets(held, shifted=shifted), _row_tokens(held)
@@ -160,10 +160,11 @@ def _take_rows(batch: MicroBatch, *, shifted: bool) -> Taken:
     whole, targets = len(ids) * _pairs(ids.shape[1], ends), 0 if wanted is None else wanted
     sums = [(real > 0).sum(), both.sum(), pairs.sum(), whole, targets]
     if on_cpu:
-        return Taken(*ids.shape, np.array([int(one) for one in sums]), wanted is not None, ends)
+        exact = np.array([int(one) for one in sums])
+        return Taken(len(ids), ids.shape[1], exact, wanted is not None, ends)
     place = ids.device
     each = [carry(torch.as_tensor(one), place).to(torch.int64) for one in sums]
-    return Taken(*ids.shape, torch.stack(each), wanted is not None, ends)
+    return Taken(len(ids), ids.shape[1], torch.stack(each), wanted is not None, ends)
 
 
 def starts(position_ids: "Tensor", real: "Tensor | None" = None) -> "Tensor":

@@ -33,7 +33,7 @@ SCORING, EVALUATION = "scoring", "evaluation"
 IDS = ("input_ids", "tokens", "idx", "inputs", "input")  # what models call their first argument
 TAKEN = ("position_ids", "attention_mask", "labels", "decoder_input_ids", "decoder_attention_mask")
 UNSHIFTED = ("ForMaskedLM", "ForTokenClassification")  # losses of transformers, label by label
-DEEPEST, WIDEST, MOST = 3, 16, 4  # of an output: levels, entries of each, tensors to find
+DEEPEST, WIDEST, MOST = 3, 16, 2  # of an output: levels, entries of each, tensors to find
 FRAMES = 60  # of the stack, to look at
 
 

@@ -3,6 +3,7 @@
 calls of the model, backward passes of what it gave  ->  a step's micro-batches, parts of a clock
 """
 
+import sys
 import threading
 from typing import Any
 
@@ -41,7 +42,8 @@ class Passes:
         self._depth, self._kind, self._before_tail = 0, "", ""
         self._at_work = self._evaluated = self._closed = False
         self._suspect = self._trains_in_eval = False
-        self._suspected = 0  # how often such a pass was seen
+        self._before = 0  # micro-batches of the step before this pass
+        self._suspected = 0  # how often a pass was suspect
         self._held: tuple[list[Taken], list[bool]] = [], []
         self._to_probe, self._call = probe, Call((), {})
 
@@ -90,7 +92,7 @@ class Passes:
 
     def _trains(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Count the micro-batch of this pass; in evaluation mode it is not yet known for one."""
-        before = len(self._step.taken)
+        before = self._before = len(self._step.taken)
         training = self._kind == calls.TRAINING
         if training and not self._at_work:
             self._begin_work()
@@ -141,6 +143,8 @@ class Passes:
         if self._kind == calls.GENERATION and self._clock.base != TAIL:
             self._before_tail, self._clock.base = self._clock.base, TAIL
         if self._kind in (calls.TRAINING, calls.SUSPECT):
+            if output is None and sys.exc_info()[0]:  # it failed: nothing of it trains
+                del self._step.taken[self._before :], self._step.mixes[self._before :]
             self._await_backward(output)
         self._kind = ""
 
@@ -156,10 +160,11 @@ class Passes:
             self._confirm()
         self._settle()
         self._clock.enter("backward")
-        _after_backward(self.backward_ended)
+        several = self.world.size > 1
+        _after_backward(lambda: self.backward_ended(again=several))
 
     @guarded("backward")
-    def backward_ended(self, *, again: bool = True) -> None:
+    def backward_ended(self, *, again: bool) -> None:
         """All gradients are there; what waits for other ranks is queued by now, and comes first."""
         if again:
             _after_backward(lambda: self.backward_ended(again=False))

@@ -1,0 +1,85 @@
+"""Several ranks of one run are read together: who waited for whom, and how fast all of them are."""
+
+import pytest
+
+from batchlab import doctor, records
+from batchlab.counts import Counts
+from batchlab.doctor import _ranks
+from batchlab.records import Cell, Parts
+
+STEPS = 12
+
+
+def cell(rank, waits, *, seconds=1.0, tokens=100, world=2, **more):
+    """Twelve steps of one rank: one micro-batch of two rows each."""
+    counts = Counts(2 * STEPS, tokens * STEPS, tokens * STEPS, None, STEPS, STEPS)
+    waits = tuple(waits)
+    return Cell(
+        rows=2, layout="padded", checkpointing=False, precision="float32", accumulation=1,
+        data_parallel=world, ranks=(rank,), world_size=world, steps=STEPS, micro_batches=STEPS,
+        seconds=seconds * STEPS, counts=counts, step_seconds=(seconds,) * STEPS,
+        step_slots=(tokens,) * STEPS, step_slot_pairs=(1,) * STEPS,
+        parts=Parts(0.0, 0.0, 0.0, 0.0, waiting_seconds=sum(waits)),
+        step_parts={"waiting": waits}, **more,
+    )  # fmt: skip
+
+
+def test_what_even_the_last_rank_waits_is_communication_and_the_rest_is_for_it():
+    visits = [cell(0, [0.5] * STEPS), cell(1, [0.1] * STEPS, tokens=300)]
+    found = doctor.diagnose(visits)
+    assert found.of_cause("waiting").seconds == pytest.approx(0.4 / 2), "of a mean rank"
+    assert found.of_cause("communication").seconds == pytest.approx(0.1)
+    assert found.straggler == doctor.Straggler(1, 1.0, pytest.approx(0.4))
+    assert doctor.useful_rate(found.subject) == pytest.approx(100 + 300), "of both ranks"
+    assert (found.subject.ranks, found.steps.number) == ((0, 1), STEPS)
+    (cause,) = [one for one in found.causes if one.name == "waiting"]
+    assert cause.gain == pytest.approx(1 / 0.8 - 1), "with equal work a step takes the mean"
+
+
+def test_ranks_that_take_turns_to_be_last_have_no_straggler():
+    turns = [0.3 * (step % 2) for step in range(STEPS)]
+    visits = [cell(0, turns), cell(1, [0.3 - one for one in turns])]
+    found = doctor.diagnose(visits)
+    assert found.straggler is None
+    assert found.of_cause("waiting").seconds == pytest.approx(0.15)
+    interval = found.of_cause("waiting").interval
+    assert interval.width < 1e-6, "of a mean rank each step waits alike: the mistake is to mix them"
+
+
+def test_steps_that_not_all_ranks_recorded_stay_as_they_are():
+    alone = cell(0, [0.5] * STEPS)
+    assert _ranks.together([alone]) == [alone]
+    assert doctor.diagnose([alone]).of_cause("waiting").seconds == pytest.approx(0.5)
+    longer = [cell(0, [0.5] * STEPS), cell(1, [0.1] * STEPS), cell(0, [0.7] * STEPS)]
+    assert _ranks.together(longer)[2] == longer[2]
+
+
+def test_two_worlds_are_not_one_run():
+    with pytest.raises(ValueError, match=r"differ in data_parallel \(1, 2\)"):
+        doctor.diagnose([cell(0, [0.1] * STEPS), cell(0, [0.1] * STEPS, world=1)])
+
+
+def test_a_record_that_is_older_has_no_such_parts():
+    (old, *_) = [one for one in records.read("sweep").cells() if one.finished]
+    assert (old.ranks, old.world_size, old.forward_seconds) == ((0,), 1, None)
+    names = {part.name for part in doctor.diagnose([old]).parts}
+    assert not names & {"generation", "waiting for ranks", "scoring without gradients"}
+
+
+def test_saving_and_evaluation_are_two_causes():
+    one = cell(0, [0.0] * STEPS, world=1, outside_seconds=0.5 * STEPS, saving_seconds=0.4 * STEPS)
+    causes = {found.name: found.seconds for found in doctor.diagnose([one]).causes}
+    assert causes["saving"] == pytest.approx(0.4) and causes["evaluation"] == pytest.approx(0.1)
+
+
+def test_the_files_of_the_ranks_are_found_by_the_name_that_the_loop_gave(tmp_path):
+    path = tmp_path / "run.jsonl"
+    assert records.files_of(path) == [path]
+    for rank in (10, 2, 0):
+        records.append(records.of_rank(path, rank, 11), cell(rank, [0.0] * STEPS, world=11))
+    (tmp_path / "run.rank1.txt").write_text("another")
+    names = [one.name for one in records.files_of(path)]
+    assert names == ["run.rank0.jsonl", "run.rank2.jsonl", "run.rank10.jsonl"]
+    assert records.read(tmp_path / "run.rank2.jsonl").cells()[0].ranks == (2,)
+    path.write_text("")
+    assert records.files_of(path) == [path], "the file itself, where it is there"
