@@ -32,7 +32,9 @@ def around(kind: str, net: Any, optimizer: torch.optim.Optimizer, folder: Path) 
     return contextlib.nullcontext()
 
 
-def block(kind: str, net: Any, optimizer: torch.optim.Optimizer, inputs: Any, folder: Path) -> float:
+def block(
+    kind: str, net: Any, optimizer: torch.optim.Optimizer, inputs: Any, folder: Path
+) -> float:
     """Process seconds of one pass over `inputs`."""
     with around(kind, net, optimizer, folder) as watch:
         begin = time.process_time()
