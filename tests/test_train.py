@@ -145,8 +145,9 @@ def test_two_processes_from_the_command_line_leave_what_the_doctor_reads(tmp_pat
     assert cli.main(words) == 0
     said = capsys.readouterr().out
     assert "6 steps of 8 packed rows of 64 slots" in said and "held out" in said
-    (cell,) = records.read(tmp_path / "monitor.jsonl").cells()
-    assert cell.rows == 1
+    files = records.files_of(tmp_path / "monitor.jsonl")
+    (cell, other) = [records.read(one).cells()[0] for one in files]
+    assert cell.rows == 1 and (cell.ranks, other.ranks) == ((0,), (1,))
     assert cli.main(["doctor", str(tmp_path / "monitor.jsonl")]) == 0
     assert "useful tokens/s" in capsys.readouterr().out
 

@@ -3,7 +3,7 @@
     a folder, what was asked  ->  steps, curve.jsonl, monitor.jsonl, checkpoints
 
 Started by `cluster.training` under torchrun, through `_member`. The first process writes; all of
-them train.
+them train, and each one records itself (monitor.rank0.jsonl, ...).
 """
 
 import json
