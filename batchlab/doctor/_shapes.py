@@ -157,8 +157,7 @@ def _left(
     """Draws of what the cure leaves, at prices and deviations that explain the steps as well."""
     gram, freedom = fit.columns.T @ fit.columns, max(3, data.visits - 3)
     noise = np.sqrt(fit.variance * freedom / rng.chisquare(freedom, draws))
-    values, vectors = np.linalg.eigh(gram)
-    luck = rng.standard_normal((draws, len(gram))) @ (vectors * np.sqrt(np.maximum(values, 0))).T
+    luck = rng.standard_normal((draws, len(gram))) @ _root(gram).T
     explained, every = _solve.solutions(gram, fit.columns.T @ fit.target + luck * noise[:, None])
     prices = every[explained.argmax(axis=0), np.arange(draws)]
     line = targets @ found.prices
@@ -168,9 +167,14 @@ def _left(
         to = fit.bend**2 * _near(logs, data.logs)
         half = np.linalg.solve(fit.factor, to.T)
         rest = fit.bend**2 * _near(logs, logs) - half.T @ half
-        values, vectors = np.linalg.eigh(rest)
-        free = rng.standard_normal((draws, 2)) @ (vectors * np.sqrt(np.maximum(values, 0))).T
+        free = rng.standard_normal((draws, 2)) @ _root(rest).T
         error = fit.target - prices @ fit.columns.T
         seconds = seconds + line * (error @ half + noise[:, None] * free)
     seconds = np.maximum(seconds, LEAST_LEFT * line)
     return np.asarray(np.minimum(seconds[:, 1] / seconds[:, 0], 1.0))
+
+
+def _root(covariance: Floats) -> Floats:
+    """A factor of the covariance, which may be singular; the same on every machine."""
+    slack = 1e-10 * max(float(np.trace(covariance)), 1e-12)
+    return np.asarray(np.linalg.cholesky(covariance + slack * np.eye(len(covariance))))
