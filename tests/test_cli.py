@@ -327,6 +327,21 @@ def test_the_front_pages_say_what_was_predicted_before_the_cure_was_measured():
             assert sentence in text, page
 
 
+def test_the_pages_say_what_a_line_alone_had_promised(monkeypatch):
+    from batchlab.doctor import _shapes
+
+    cells = [cell for cell in records.read("cpu_sweep").cells() if cell.layout == "padded"]
+    monkeypatch.setattr(_shapes, "shapes", lambda cell, drawn: ())
+    (line,) = doctor.diagnose(cells).causes
+    ends = f"{100 * line.interval.low:.0f} to {100 * line.interval.high:.0f} %"
+    root = Path(__file__).parent.parent
+    page = (root / "book/doctor.md").read_text()
+    assert f"A line alone promised {100 * line.gain:.0f} % here, {ends}: a miss." in page
+    assert (
+        f"alone promised too much, {ends}." in (root / "solutions/11_doctor/doctor.md").read_text()
+    )
+
+
 def test_the_readme_shows_what_the_doctor_says_of_a_trainer_script(capsys):
     code, out, _ = run(capsys, "doctor", "own_run")
     readme = (Path(__file__).parent.parent / "README.md").read_text()
