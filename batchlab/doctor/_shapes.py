@@ -71,12 +71,14 @@ def shapes(cell: Cell, drawn: Draws) -> tuple[Shape, ...]:
     steps, found = drawn.steps, drawn.found
     if steps is None or found is None or drawn.sizes < LEAST_SIZES or cell.waste <= 0:
         return ()
-    if len(found.corners) > 1:
+    if len(found.corners) > 1 or not cell.real_tokens:
         return ()
     rng, data = np.random.default_rng(0), relative(steps, found)
     before = np.array([cell.micro_batches, cell.slots, cell.slot_pairs]) / cell.steps
     after = np.array([cell.micro_batches, cell.real_tokens, cell.real_pairs]) / cell.steps
     targets, spread = np.stack([before, after]), np.zeros((2, 2))
+    if (targets @ found.prices <= 0).any():
+        return ()
     spread[0] = [spread_of(each, before[0]) for each in (cell.step_slots, cell.step_slot_pairs)]
     fits = list(_fits(data, found, forms(data, targets)))
     logs = np.array([fit.evidence for fit in fits])
@@ -105,7 +107,8 @@ def _fits(data: Data, found: Estimate, forms: Sequence[Form]) -> Iterator[_Fit]:
     """Every form at every luck and bend, with its evidence; the variance is integrated out."""
     n, near = len(data.seconds), _near(data.logs, data.logs)
     columns = [form.columns(data.size, data.spread) / data.weight[:, None] for form in forms]
-    scales = [np.maximum(one.mean(axis=0), 1e-300) for one in columns]
+    means = [one.mean(axis=0) for one in columns]
+    scales = [np.where(one > 0, one, 1.0) for one in means]
     ends = np.cumsum([one.shape[1] for one in columns])
     whole = np.concatenate([one / scale for one, scale in zip(columns, scales, strict=True)], 1)
     error = data.seconds - (data.size / data.weight[:, None]) @ found.prices
@@ -176,5 +179,5 @@ def _left(
 
 def _root(covariance: Floats) -> Floats:
     """A factor of the covariance, which may be singular; the same on every machine."""
-    slack = 1e-10 * max(float(np.trace(covariance)), 1e-12)
+    slack = 1e-9 * max(float(np.trace(covariance)), 1e-3)
     return np.asarray(np.linalg.cholesky(covariance + slack * np.eye(len(covariance))))
