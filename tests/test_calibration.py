@@ -39,7 +39,7 @@ def test_nine_in_ten_at_every_noise(design, noise, worlds):
         assert share >= least, name
 
 
-MACHINES = calibration.MACHINES | calibration.UNSEEN
+MACHINES = calibration.MACHINES | calibration.OTHERS
 
 
 def verdicts(machine, noises=(0.05, 0.15), worlds=3):
