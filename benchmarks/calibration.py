@@ -10,8 +10,8 @@ value nine times in ten. In every second run visits have no luck of their own.
 
 Of a machine whose seconds follow the doctor's three prices, all parts are judged. `MACHINES` and
 `OTHERS` do not: they have floors, knees, curves, drift, load or heavy tails, and the gain of
-packing is judged against what packing brings on that machine. A refusal is counted by itself: it is honest, and holds
-nothing. The shapes of the doctor were chosen with all of these machines in sight.
+packing is judged against what packing brings there. A refusal is counted by itself: it is honest,
+and holds nothing. The shapes of the doctor were chosen with all of these machines in sight.
 """
 
 import argparse
