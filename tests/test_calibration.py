@@ -39,10 +39,10 @@ def test_nine_in_ten_at_every_noise(design, noise, worlds):
         assert share >= least, name
 
 
-MACHINES = calibration.MACHINES | calibration.UNSEEN
+MACHINES = calibration.MACHINES | calibration.OTHERS
 
 
-def verdicts(machine, noises=(0.05, 0.15), worlds=2):
+def verdicts(machine, noises=(0.05, 0.15), worlds=3):
     return [
         calibration.told(MACHINES[machine], noise, seed).verdict
         for noise in noises
@@ -53,7 +53,7 @@ def verdicts(machine, noises=(0.05, 0.15), worlds=2):
 @pytest.mark.parametrize("machine", MACHINES)
 def test_the_gain_holds_on_a_machine_that_is_no_line(machine):
     found = verdicts(machine)
-    assert found.count("missed") <= 1 and found.count("held") >= 2, found
+    assert found.count("missed") <= 2 and found.count("held") >= 3, found
 
 
 @pytest.mark.slow

@@ -300,10 +300,46 @@ def test_the_readme_shows_what_the_doctor_says_of_the_committed_record(capsys):
     code, out, _ = run(capsys, "doctor", "cpu_sweep")
     readme = (Path(__file__).parent.parent / "README.md").read_text()
     assert code == 0 and f"`batchlab doctor cpu_sweep` says:\n\n```text\n{out}```" in readme
-    cells = stepcost.merge(records.read("cpu_sweep").cells())
-    rates = {(c.layout, c.rows): doctor.useful_rate(c) for c in cells}
-    gain = rates["packed", 16] / rates["padded", 16] - 1
-    assert f"their gain is {100 * gain:.0f} %" in readme
+
+
+def test_the_front_pages_say_what_was_predicted_before_the_cure_was_measured():
+    """One record, and every number on the front pages is computed from it here."""
+    cells = records.read("cpu_sweep").cells()
+    rates = {(c.layout, c.rows): doctor.useful_rate(c) for c in stepcost.merge(cells)}
+    achieved = rates["packed", 16] / rates["padded", 16] - 1
+    (unseen,) = doctor.diagnose(c for c in cells if c.layout == "padded").causes
+    assert unseen.interval.low <= achieved <= unseen.interval.high
+    ends = f"{100 * unseen.interval.low:.0f} to {100 * unseen.interval.high:.0f} %"
+    whole = doctor.diagnose(cells)
+    part, total = whole.of_cause("padding"), whole.step_seconds
+    low, high = (100 * end / total for end in (part.interval.low, part.interval.high))
+    share = (
+        f"an estimated {100 * part.seconds / total:.0f} % of each step ({low:.0f} to {high:.0f} %)"
+    )
+    for page, sentences in {
+        "README.md": (f"their gain is {100 * achieved:.0f} %. The prices above have seen them.",
+                      f"the doctor predicts {100 * unseen.gain:.0f} %, {ends}."),
+        "book/intro.md": (f"predicts that packing gains {100 * unseen.gain:.0f} %, {ends}, without",
+                          f"measured, it gained {100 * achieved:.0f} %."),
+    }.items():  # fmt: skip
+        text = " ".join((Path(__file__).parent.parent / page).read_text().split())
+        for sentence in (share.removeprefix("an "), *sentences):
+            assert sentence in text, page
+
+
+def test_the_pages_say_what_a_line_alone_had_promised(monkeypatch):
+    from batchlab.doctor import _shapes
+
+    cells = [cell for cell in records.read("cpu_sweep").cells() if cell.layout == "padded"]
+    monkeypatch.setattr(_shapes, "shapes", lambda cell, drawn: ())
+    (line,) = doctor.diagnose(cells).causes
+    ends = f"{100 * line.interval.low:.0f} to {100 * line.interval.high:.0f} %"
+    root = Path(__file__).parent.parent
+    page = (root / "book/doctor.md").read_text()
+    assert f"A line alone promised {100 * line.gain:.0f} % here, {ends}: a miss." in page
+    assert (
+        f"alone promised too much, {ends}." in (root / "solutions/11_doctor/doctor.md").read_text()
+    )
 
 
 def test_the_readme_shows_what_the_doctor_says_of_a_trainer_script(capsys):

@@ -206,7 +206,7 @@ def test_the_first_numbers_of_the_readme_are_those_of_the_record():
     assert f"instead of {one:,.0f}." in README and f"without padding: {packed:,.0f}." in README
     first = README[: README.index("## Start")]
     shares = re.findall(r"^padding: \w+ .* ([\d.]+) %", first, re.MULTILINE)
-    assert f"{sum(map(float, shares)):.1f} % of each step is\nspent on padding" in README
+    assert f"An estimated {sum(map(float, shares)):.0f} % of\neach step (" in README
 
 
 def test_the_check_says_what_the_readme_shows():

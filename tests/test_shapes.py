@@ -62,3 +62,17 @@ def test_a_load_goes_with_the_work_and_a_sleep_stays():
     assert slept.gain == pytest.approx(1 / (1 - removed / asleep.step_seconds) - 1, rel=1e-3)
     held_fixed = 1 / (1 - removed / doctor.diagnose(busy).step_seconds) - 1
     assert held_fixed < 0.8 * gain, "the mistake: what others took would stay"
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        {"slot_pairs": 0, "real_pairs": 0, "step_slot_pairs": [0] * 6},
+        {"real_pairs": 0},
+        {"optimizer_seconds": 1e9},
+    ],
+)
+def test_a_record_that_lacks_pairs_or_time_is_diagnosed_as_far_as_it_goes(new):
+    odd = [change(cell(rows, noise=0.05), **new) for rows in (1, 2, 4, 8)]
+    said = doctor.diagnose(odd)
+    assert sum(part.seconds for part in said.parts) == pytest.approx(said.step_seconds)

@@ -158,7 +158,7 @@ def _verify(
     return {
         "cause": cause.name,
         "change": dict(cause.change),
-        "predicted_gain": cause.gain,
+        "predicted_gain": None if cause.refused else cause.gain,
         "achieved_gain": achieved,
     }
 
@@ -167,7 +167,8 @@ def _proof_text(proof: dict[str, Any] | None) -> str:
     if proof is None:
         return "Verified: no cause here has a change that this command can apply by itself."
     change = ", ".join(f"{name} = {value}" for name, value in proof["change"].items())
-    return (
-        f"Verified with {change}: predicted gain {100 * proof['predicted_gain']:.0f} %, "
-        f"achieved {100 * proof['achieved_gain']:.0f} %."
+    predicted = proof["predicted_gain"]
+    said = (
+        "no gain was predicted" if predicted is None else f"predicted gain {100 * predicted:.0f} %"
     )
+    return f"Verified with {change}: {said}, achieved {100 * proof['achieved_gain']:.0f} %."

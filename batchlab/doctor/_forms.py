@@ -137,9 +137,11 @@ def forms(data: Data, targets: Floats) -> list[Form]:
     """The line, and two pieces for each kink that has at least two sizes on either side."""
     logs = data.logs
     pairs = np.log(np.maximum(data.size[:, 2] / data.size[:, 0], 1))
-    slope, at_zero = np.polyfit(logs, pairs, 1)
     sizes = np.unique(np.round(logs, 2))  # to a hundredth
     found = [Form("line")]
+    if len(sizes) < 2 * LEAST_SIDE:
+        return found
+    slope, at_zero = np.polyfit(logs, pairs, 1)
     for times in KINKS:
         kink = times * targets[1, 1] / targets[1, 0]
         if LEAST_SIDE <= int((sizes < math.log(kink)).sum()) <= len(sizes) - LEAST_SIDE:

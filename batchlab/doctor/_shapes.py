@@ -71,12 +71,14 @@ def shapes(cell: Cell, drawn: Draws) -> tuple[Shape, ...]:
     steps, found = drawn.steps, drawn.found
     if steps is None or found is None or drawn.sizes < LEAST_SIZES or cell.waste <= 0:
         return ()
-    if len(found.corners) > 1:
+    if len(found.corners) > 1 or not cell.real_tokens:
         return ()
     rng, data = np.random.default_rng(0), relative(steps, found)
     before = np.array([cell.micro_batches, cell.slots, cell.slot_pairs]) / cell.steps
     after = np.array([cell.micro_batches, cell.real_tokens, cell.real_pairs]) / cell.steps
     targets, spread = np.stack([before, after]), np.zeros((2, 2))
+    if (targets @ found.prices <= 0).any():
+        return ()
     spread[0] = [spread_of(each, before[0]) for each in (cell.step_slots, cell.step_slot_pairs)]
     fits = list(_fits(data, found, forms(data, targets)))
     logs = np.array([fit.evidence for fit in fits])
@@ -105,7 +107,8 @@ def _fits(data: Data, found: Estimate, forms: Sequence[Form]) -> Iterator[_Fit]:
     """Every form at every luck and bend, with its evidence; the variance is integrated out."""
     n, near = len(data.seconds), _near(data.logs, data.logs)
     columns = [form.columns(data.size, data.spread) / data.weight[:, None] for form in forms]
-    scales = [np.maximum(one.mean(axis=0), 1e-300) for one in columns]
+    means = [one.mean(axis=0) for one in columns]
+    scales = [np.where(one > 0, one, 1.0) for one in means]
     ends = np.cumsum([one.shape[1] for one in columns])
     whole = np.concatenate([one / scale for one, scale in zip(columns, scales, strict=True)], 1)
     error = data.seconds - (data.size / data.weight[:, None]) @ found.prices
@@ -157,8 +160,7 @@ def _left(
     """Draws of what the cure leaves, at prices and deviations that explain the steps as well."""
     gram, freedom = fit.columns.T @ fit.columns, max(3, data.visits - 3)
     noise = np.sqrt(fit.variance * freedom / rng.chisquare(freedom, draws))
-    values, vectors = np.linalg.eigh(gram)
-    luck = rng.standard_normal((draws, len(gram))) @ (vectors * np.sqrt(np.maximum(values, 0))).T
+    luck = rng.standard_normal((draws, len(gram))) @ _root(gram).T
     explained, every = _solve.solutions(gram, fit.columns.T @ fit.target + luck * noise[:, None])
     prices = every[explained.argmax(axis=0), np.arange(draws)]
     line = targets @ found.prices
@@ -168,9 +170,14 @@ def _left(
         to = fit.bend**2 * _near(logs, data.logs)
         half = np.linalg.solve(fit.factor, to.T)
         rest = fit.bend**2 * _near(logs, logs) - half.T @ half
-        values, vectors = np.linalg.eigh(rest)
-        free = rng.standard_normal((draws, 2)) @ (vectors * np.sqrt(np.maximum(values, 0))).T
+        free = rng.standard_normal((draws, 2)) @ _root(rest).T
         error = fit.target - prices @ fit.columns.T
         seconds = seconds + line * (error @ half + noise[:, None] * free)
     seconds = np.maximum(seconds, LEAST_LEFT * line)
     return np.asarray(np.minimum(seconds[:, 1] / seconds[:, 0], 1.0))
+
+
+def _root(covariance: Floats) -> Floats:
+    """A factor of the covariance, which may be singular; the same on every machine."""
+    slack = 1e-9 * max(float(np.trace(covariance)), 1e-3)
+    return np.asarray(np.linalg.cholesky(covariance + slack * np.eye(len(covariance))))

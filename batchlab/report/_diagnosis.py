@@ -124,7 +124,7 @@ def _hidden(diagnosis: "Diagnosis") -> list[str]:
     text = f"Measured with {sizes}, which cannot tell apart what is inside:\n\n"
     text += table(["inside it", "at least", "at most", "share of the step"], rows, align="lrrr")
     if any(part.cause == "padding" for part in diagnosis.bounds):
-        pairs = units.share(1 - cell.real_pairs / cell.slot_pairs)
+        pairs = units.share(1 - cell.real_pairs / max(cell.slot_pairs, 1))
         text += (
             f"\n\nOf what is not fixed cost, padding is {units.share(cell.waste)} (its share of "
             f"slots) to {pairs} (of pairs)."
