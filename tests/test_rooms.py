@@ -295,14 +295,6 @@ ROOMS = {
     "classroom.probes.lesson_09": "classroom.plain classroom.probes.attempt "
     "classroom.probes.device_09 classroom.probes.lesson_09_versions records roofline units widgets "
     "| numpy |",
-    "classroom.probes.lesson_10_feeding": "lengths | numpy torch |",
-    "classroom.probes.lesson_10_processes": "| numpy torch |",
-    "classroom.probes.lesson_10_readers": "||",
-    "classroom.probes.lesson_10_rows": "||",
-    "classroom.probes.lesson_10_streams": "classroom.probes.lesson_10_processes | numpy |",
-    "classroom.probes.lesson_10": "classroom.plain classroom.probes.attempt "
-    "classroom.probes.lesson_10_feeding classroom.probes.lesson_10_readers "
-    "classroom.probes.lesson_10_rows classroom.probes.lesson_10_streams widgets ||",
     "classroom.probes.lesson_11_ward": "counts records | numpy |",
     "classroom.probes.lesson_11_shares": "| numpy |",
     "classroom.probes.lesson_11_versions": "classroom.probes.lesson_11_shares | numpy |",
