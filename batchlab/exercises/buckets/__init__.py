@@ -120,7 +120,7 @@ def in_order(made, top):
     if tops in (sorted(tops), sorted(tops)[::-1]):
         return said, "left in length order: mix the micro-batches at the end"
     if len(made) >= 200 and not 0.3 < sum(falls) / len(falls) < 0.7:
-        return said, "left in length order inside each window: mix micro-batches, not windows"
+        return said, "left in length order in each window or pool: mix micro-batches, not windows"
     return "", ""
 
 
