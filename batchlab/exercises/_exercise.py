@@ -321,10 +321,11 @@ class Exercise:
         """Refuse a value where an exception is right."""
 
         def fits(value: Any, raised: Any) -> bool:
-            return raised is None and plain.shown(value) == plain.shown(got)
+            return raised is None and same(got, value, self._how)
 
         likely = self._thoughts(earlier, case, fits) or f"refuse, never round: {worded(error)}"
-        verdict.refuse(asked, f"{plain.shown(got)}; a {type(error).__name__} is needed", likely)
+        came = plain.shown(got) if self.scene is None else "no refusal"
+        verdict.refuse(asked, f"{came}; a {type(error).__name__} is needed", likely)
 
     def _without_fault(self, got: Any, asked: str, earlier: list[Any], case: Any) -> None:
         said = self._fault(got, case)

@@ -5,6 +5,7 @@ a function or class  ->  its source under the exercise's name  ->  the same as a
 
 import ast
 import inspect
+import re
 import textwrap
 from typing import Any
 
@@ -19,7 +20,8 @@ def source_of(version: Any, name: str) -> str:
     (node,) = ast.parse(whole).body
     assert isinstance(node, ast.FunctionDef | ast.ClassDef), f"{name}: no function and no class"
     lines = whole.splitlines(keepends=True)
-    own = [one.lineno for one in node.decorator_list if "exercise." not in ast.unparse(one)]
+    ours = re.compile(r"\w+\.(mistake|style)\b")
+    own = [one.lineno for one in node.decorator_list if not ours.match(ast.unparse(one))]
     text = "".join(lines[min([node.lineno, *own]) - 1 :])
     if node.name == name:
         return text

@@ -252,7 +252,7 @@ for _thought, _says, *_changes in [
         (MIX, "    np.random.default_rng([seed, epoch]).shuffle(batches)\n"),
     ),
     (
-        "left in length order inside each window: mix micro-batches, not windows",
+        "left in length order in each window: mix micro-batches, not windows",
         "left in length order",
         ("batches += [inside", "batches.append([inside"),
         ("range(0, len(inside), rows)]", "range(0, len(inside), rows)])"),

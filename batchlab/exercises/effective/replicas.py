@@ -22,11 +22,12 @@ def drawn(rng):
         yield t * p * c * n * 2, 2 * t, p, c
         yield t * p * c * n * 2, t, 2 * p, c
         yield t * p * c * n * 2, t, p, 2 * c
-        for many in (0, n, int(rng.integers(10**6, 10**7))):
+        for many in (0, n):
             if t * p * c > 1:
                 yield t * p * c * many + int(rng.integers(1, t * p * c)), t, p, c
                 yield t * p * c * (many + 1) - 1, t, p, c
     one = 125 * 60 * 48
+    yield 8 * int(rng.integers(10**5, 10**6)) + 1, 8, 1, 1
     yield from ((one * 70_001 + more, 125, 60, 48) for more in (-1, 0, 1))
 
 
@@ -148,8 +149,6 @@ for _thought, _says, *_changes in [
 def counted(devices, tensor, pipeline, context):
     """counted, group by group"""
     group, found, left = tensor * pipeline * context, 0, devices
-    if devices > 10**6:
-        found, left = divmod(devices, group)
     while left >= group:
         left, found = left - group, found + 1
     if left:

@@ -1,0 +1,531 @@
+"""Build: a streaming packer, for one of several ranks; it can be killed and resumed."""
+
+import copy
+import json
+from itertools import chain, islice
+
+from .. import By, Exercise
+from . import MOST_DRAWN
+
+
+class StreamingPacker:
+    """Rows of whole documents from a stream, for one rank; it can be killed and resumed."""
+
+    def __init__(self, read, row_length, hold, rank=0, ranks=1):
+        """Keep the arguments, and begin at the first document of the stream."""
+        self.read, self.row_length, self.hold = read, row_length, hold
+        self.rank, self.ranks = rank, ranks
+        self.number, self.pool = 0, []  # the next document to read; those read and not given out
+
+    def __iter__(self):
+        """Yield the rows of this rank, from the place on."""
+        stream = iter(self.read(self.number))
+
+        def next_row():  # out of the pool; an empty one at the end
+            for document in islice(stream, self.hold - len(self.pool)):
+                if len(document) > self.row_length:
+                    raise ValueError(f"document {self.number} has {len(document)} tokens: too long")
+                self.pool.append(document)
+                self.number += 1
+            row, room, place = [], self.row_length, 0 if self.pool else None
+            while place is not None:
+                row.append(self.pool.pop(place))
+                room -= len(row[-1])
+                fits = [i for i, document in enumerate(self.pool) if len(document) <= room]
+                place = max(fits, key=lambda i: len(self.pool[i]), default=None)
+            return row
+
+        while True:
+            given_out = self.number, list(self.pool)
+            rows = [next_row() for _ in range(self.ranks)]
+            if not rows[-1]:
+                self.number, self.pool = given_out  # a dropped round was not given out
+                return
+            yield rows[self.rank]
+
+    def state_dict(self):
+        """The place, as plain data that JSON can hold."""
+        return {"number": self.number, "pool": [list(map(int, one)) for one in self.pool]}
+
+    def load_state_dict(self, state):
+        """Go to a saved place."""
+        self.number, self.pool = state["number"], list(state["pool"])
+
+
+class Source:
+    """A stream that counts what is read of it; document n is [n, 7, 7, ...], or all are alike."""
+
+    def __init__(self, lengths, endless, alike):
+        self.lengths, self.endless, self.alike, self.numbers = list(lengths), endless, alike, []
+
+    def document(self, number):
+        return [7 if self.alike else number, *[7] * (self.lengths[number % len(self.lengths)] - 1)]
+
+    def read(self, number):
+        while self.endless or number < len(self.lengths):
+            if self.endless and len(self.numbers) >= MOST_DRAWN:
+                raise RuntimeError(f"over {MOST_DRAWN:,} documents read of a stream without end")
+            self.numbers.append(number)
+            yield self.document(number)
+            number += 1
+
+
+def scene(
+    answer, lengths, row_length, hold, rank=0, ranks=1, kills=(), past=0, next_ranks=0,
+    endless=False, most=10**6, again=0, saves=1, alike=False,
+):  # fmt: skip
+    """What a packer gives out over several lives, and what is wrong beside the rows.
+
+    Each life but the last saves its state after `kills` rows, and is killed `past` rows later.
+    Behind the first there are `next_ranks`. `again`: rows until the last asks for iter() once more.
+    """
+    seen = {"rows": [], "a document is read twice": False, "what was given out is read": False}
+    seen |= {"documents come out changed": False, "a loaded state is changed": False}
+    seen |= {"more than `hold` are read ahead": False, "letters of a state over 500": 0}
+    seen |= {"all ranks save the same": True}
+    state, before, gone = None, None, set()
+    for life, until in enumerate([*kills, most]):
+        source, world = (
+            Source(lengths, endless, alike),
+            next_ranks if life and next_ranks else ranks,
+        )
+        one, loaded = answer(source.read, row_length, hold, rank, world), copy.deepcopy(state)
+        if life:
+            one.load_state_dict(loaded)
+        rows, out = iter(one), 0
+        if again and life == len(kills):
+            rows = chain(list(islice(rows, again)), _afresh(one))
+        for row in islice(rows, until):
+            if any(not hasattr(document, "__len__") for document in row):
+                raise TypeError("a row is a list of whole documents, not one list of tokens")
+            seen["rows"].append([len(one) if alike else one[0] for one in row])
+            seen["documents come out changed"] |= any(
+                type(one) is not list or not alike and one != source.document(one[0]) for one in row
+            )
+            out += len(row)
+            if not life and ranks == 1 and len(source.numbers) - out > hold:
+                seen["more than `hold` are read ahead"] = True
+        if life < len(kills):
+            state = [one.state_dict() for _ in range(saves)][-1]
+            if life == 0 and ranks > 1:
+                states = [
+                    _state(answer, lengths, row_length, hold, n, ranks, until) for n in range(ranks)
+                ]
+                seen["all ranks save the same"] = all(other == states[0] for other in states)
+            list(islice(rows, past))
+            state = saved(state)
+            if endless:
+                seen["letters of a state over 500"] = max(0, len(json.dumps(state)) - 500)
+        seen["a loaded state is changed"] |= bool(life) and loaded != before
+        seen["a document is read twice"] |= not again and len(source.numbers) > len(
+            {*source.numbers}
+        )
+        seen["what was given out is read"] |= bool(gone & {*source.numbers})
+        if not past and not alike:
+            gone = {n for row in seen["rows"] for n in row}
+        before = state
+    return seen
+
+
+def _afresh(packer):
+    yield from iter(packer)
+
+
+def _state(answer, lengths, row_length, hold, rank, ranks, rows):
+    one = answer(Source(lengths, False, False).read, row_length, hold, rank, ranks)
+    list(islice(iter(one), rows))
+    return saved(one.state_dict())
+
+
+def saved(state):
+    """A state as a file gives it back."""
+    try:
+        return json.loads(json.dumps(state))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"JSON cannot hold this state ({error})") from None
+
+
+def explain(got, *case, **lives):
+    """What rows over several lives tell about a place that is not right."""
+    right = scene(StreamingPacker, *case, **lives)["rows"]
+    rows, kill = got["rows"], (lives.get("kills") or [0])[0]
+    if not kill or rows == right or lives.get("past") or lives.get("next_ranks"):
+        return ""
+    if rows == [*right[:kill], *right[kill - 1 :]]:
+        return "the place is changed behind the `yield`: a killed program never gets there"
+    out, every = ([n for row in some for n in row] for some in (rows, right))
+    if len(out) > len(every):
+        return "documents come twice"
+    return "documents are lost: the pool belongs to the place" if len(out) < len(every) else ""
+
+
+def asked(lengths, row_length, hold, rank=0, ranks=1, **lives):
+    some = f"lengths {lengths}" if len(lengths) < 20 else f"{len(lengths)} documents"
+    said = f", rank {rank} of {ranks}" if ranks > 1 else ""
+    words = {
+        "kills": "killed after",
+        "past": "rows lost",
+        "next_ranks": "then ranks",
+        "again": "iter() again after",
+    }
+    said += "".join(f", {words.get(name, name)} {value}" for name, value in lives.items())
+    return f"{some} in rows of {row_length}, hold {hold}{said}"
+
+
+def drawn(rng):
+    for _ in range(8):
+        some = rng.integers(1, 13, int(rng.integers(8, 30))).tolist()
+        hold, ranks = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+        rank, kill = int(rng.integers(ranks)), int(rng.integers(0, 5))
+        yield By(some, 12, hold, rank, ranks)
+        yield By(some, 12, hold + 1, rank, ranks)
+        yield By(some, 13, hold, rank, ranks)
+        yield By(some, 12, hold, kills=[kill, int(rng.integers(0, 3))], past=int(rng.integers(2)))
+        yield By(some, 12, hold, 0, ranks, kills=[1], next_ranks=int(rng.integers(1, 4)))
+        yield By([*some, 14], 12, hold, 0, 1)
+    yield By([41 * n % 97 + 1 for n in range(300)], 700, 150, kills=[8, 2])
+    yield By([1] * 5000, 16, 16, kills=[300])
+    yield By([], 8, 2)
+    yield By(SIZES, 8, 4, kills=[0])
+    yield By([8] * 3, 8, 2, 0, 4)
+
+
+SIZES = [5, 3, 2, 4, 8, 3, 1, 7, 6, 2, 2, 5, 8, 1, 4, 4, 3]
+exercise = Exercise(
+    StreamingPacker,
+    points=3,
+    page=("islice",),
+    hints=(
+        "a helper makes the next row out of the pool; the place is changed before it is given out",
+        "the place: the number of the next document to read, and the documents of the pool",
+        "each round: make `ranks` rows, stop if the last one is empty, yield that of your rank",
+    ),
+    asked=asked,
+    scene=scene,
+    explain=explain,
+    mentions=lambda lengths, row_length, *_, **lives: tuple(
+        n for n, size in enumerate(lengths) if size > row_length
+    )[:1],
+    twice=False,
+    shown=[
+        By([6, 8, 7, 5, 3, 1, 4, 1], 10, 4),
+        By([3, 3, 2, 3, 2, 3, 1], 6, 4, alike=True),
+        By(SIZES, 8, 4, 1, 2),
+        By(SIZES, 8, 4, 0, 3),
+        By(SIZES, 8, 4, kills=[2]),
+        By(SIZES, 8, 4, kills=[2, 3]),
+        By(SIZES, 8, 4, kills=[2], past=1),
+        By(SIZES, 8, 4, kills=[1], saves=3),
+        By(SIZES, 8, 4, 1, 2, kills=[2]),
+        By([8] * 6, 8, 2, 0, 4, kills=[2], next_ranks=1),
+        By(SIZES, 8, 4, kills=[1], again=2),
+        By([3, 5, 1, 4, 2], 8, 3, endless=True, most=20, kills=[200]),
+        By([3, 9, 2], 8, 3),
+        By([8, 8, 8, 8, 8, 12], 8, 3, kills=[2]),
+    ],
+    drawn=drawn,
+    passed="Right: killed anywhere, no document is lost, and none comes twice.",
+)
+ROWS, LAST = "rows = [next_row() for _ in range(self.ranks)]", "            if not rows[-1]:\n"
+FITS = "if len(document) <= room]"
+PLACE = "place = max(fits, key=lambda i: len(self.pool[i]), default=None)"
+ROOM, FIRST = "islice(stream, self.hold - len(self.pool))", "0 if self.pool else None"
+START, OUT = "stream = iter(self.read(self.number))", "            yield rows[self.rank]\n"
+MADE = "        self.number, self.pool = 0, []  # the next document to read; those read and not given out\n"
+STATE = '"pool": [list(map(int, one)) for one in self.pool]}'
+LOAD = '        self.number, self.pool = state["number"], list(state["pool"])\n'
+LONG = '                    raise ValueError(f"document {self.number} has {len(document)} tokens: too long")\n'
+TEST = "                if len(document) > self.row_length:\n"
+for _thought, _says, *_changes in [
+    (
+        "the oldest that fits: asked is the longest that fits",
+        "",
+        (PLACE, "place = fits[0] if fits else None"),
+    ),
+    (
+        "the row ends at the first document that does not fit: look at the whole pool",
+        "",
+        (PLACE, "place = 0 if fits and fits[0] == 0 else None"),
+    ),
+    ("the shortest that fits: asked is the longest", "", (PLACE, PLACE.replace("max(", "min("))),
+    (
+        "`<` for `<=`: a document that fills the row to its last slot fits",
+        "",
+        (FITS, "if len(document) < room]"),
+    ),
+    (
+        "of equally long ones the newest: asked is the oldest",
+        "",
+        (PLACE, "place = max(fits, key=lambda i: (len(self.pool[i]), i), default=None)"),
+    ),
+    (
+        "each row begins with the longest: then a short one may wait for ever",
+        "",
+        (FIRST, "max(range(len(self.pool)), key=lambda i: len(self.pool[i]), default=None)"),
+    ),
+    (
+        "the row ends where the longest of the pool does not fit: a shorter one may",
+        "",
+        (
+            PLACE,
+            PLACE
+            + "\n                if max(map(len, self.pool), default=0) > room:\n                    place = None",
+        ),
+    ),
+    (
+        "the pool is filled when it is empty: fill it before each row",
+        "",
+        (ROOM, "islice(stream, 0 if self.pool else self.hold)"),
+    ),
+    (
+        "one document more than `hold` stands in the pool",
+        "",
+        (ROOM, "islice(stream, self.hold + 1 - len(self.pool))"),
+    ),
+    (
+        "equal documents are several: none is left out",
+        "",
+        (
+            "                self.pool.append(document)\n",
+            "                if document not in self.pool:\n                    self.pool.append(document)\n",
+        ),
+    ),
+    (
+        "the last row is missing: also one that is not full is a row",
+        "",
+        (LAST, "            if sum(map(len, rows[-1])) < self.row_length and not self.pool:\n"),
+    ),
+    (
+        "every rank gives out all rows: row k is that of rank k % ranks",
+        "",
+        (ROWS, "rows = [next_row()]"),
+        (OUT, "            yield rows[0]\n"),
+    ),
+    (
+        "the last round is not full: some rank would wait for ever",
+        "",
+        (LAST, "            if not rows[self.rank]:\n"),
+    ),
+    (
+        "documents are dealt to the ranks, not rows: then ranks get unequally many rows",
+        "",
+        (START, "stream = islice(self.read(self.number), self.rank, None, self.ranks)"),
+        (ROWS, "rows = [next_row()]"),
+        (OUT, "            yield rows[0]\n"),
+    ),
+    (
+        "the pool of each rank's turn is larger: `hold` documents are all, for any ranks",
+        "",
+        (ROOM, "islice(stream, self.ranks * self.hold - len(self.pool))"),
+    ),
+    (
+        "the whole stream is in memory: read one document at a time",
+        "",
+        (START, "stream = iter(list(self.read(self.number)))"),
+    ),
+    (
+        "documents are lost: the pool belongs to the place",
+        "",
+        (STATE, '"pool": []}'),
+    ),
+    ("the new packer begins anew: documents come twice", "", (LOAD, "        pass\n")),
+    (
+        "the place is changed behind the `yield`: a killed program never gets there",
+        "",
+        (MADE, MADE + "        self.place = 0, []\n"),
+        (OUT, OUT + "            self.place = self.number, list(self.pool)\n"),
+        ('{"number": self.number, ' + STATE, '{"number": self.place[0], "pool": self.place[1]}'),
+        (LOAD, LOAD + "        self.place = self.number, list(self.pool)\n"),
+    ),
+    (
+        "a second kill: the place counts only this life",
+        "",
+        (MADE, MADE + "        self.life = 0\n"),
+        ('"number": self.number, ', '"number": self.number - self.life, '),
+        (LOAD, LOAD + "        self.life = self.number\n"),
+    ),
+    (
+        "a saved place that goes on with the packer is no place: copy the pool",
+        "",
+        (STATE, '"pool": self.pool}'),
+    ),
+    (
+        "the packer goes on in the list that it was given: copy the pool when you load it",
+        "",
+        ('list(state["pool"])', 'state["pool"]'),
+    ),
+    (
+        "asking for the place moves it: state_dict() changes nothing",
+        "",
+        (
+            '        return {"number": self.number,',
+            '        self.number += 1\n        return {"number": self.number - 1,',
+        ),
+    ),
+    (
+        "read from the beginning, and passed over: begin with read(the next number)",
+        "",
+        (START, "stream = islice(self.read(0), self.number, None)"),
+    ),
+    (
+        "the rank's own number is no part of the place: it is that of the stream",
+        "",
+        (STATE, STATE[:-1] + ', "rank": self.rank}'),
+    ),
+    (
+        "the dropped round was not given out: at the end, the place is still before it",
+        "",
+        (
+            "                self.number, self.pool = given_out  # a dropped round was not given out\n",
+            "",
+        ),
+    ),
+    (
+        "a second iter() begins where the state was loaded: it goes on from the place of now",
+        "",
+        (MADE, MADE + "        self.begin = 0, ()\n"),
+        (START, "self.number, self.pool = self.begin[0], list(self.begin[1])\n        " + START),
+        (LOAD, LOAD + "        self.begin = self.number, tuple(self.pool)\n"),
+    ),
+    (
+        "the state keeps what was given out: only a number and the pool belong to it",
+        "",
+        (MADE, MADE + "        self.out = []\n"),
+        (OUT, "            self.out += [len(row) for row in rows]\n" + OUT),
+        (STATE, STATE[:-1] + ', "out": list(self.out)}'),
+        (LOAD, LOAD + '        self.out = list(state["out"])\n'),
+    ),
+    ("long documents are left out: refuse them", "", (LONG, "                    continue\n")),
+    (
+        "long documents are cut: refuse them",
+        "",
+        (LONG, "                    document = document[: self.row_length]\n"),
+    ),
+    (
+        "numbers begin again after a kill: count from the beginning of the stream",
+        "",
+        (MADE, MADE + "        self.life = 0\n"),
+        (
+            "document {self.number} has {len(document)} tokens: too long",
+            "document {self.number - self.life} is long",
+        ),
+        (LOAD, LOAD + "        self.life = self.number\n"),
+    ),
+    (
+        "an assertion is no ValueError",
+        "",
+        (TEST, ""),
+        (LONG, "                assert len(document) <= self.row_length, self.number\n"),
+    ),
+    (
+        "documents become tuples",
+        "documents come out changed",
+        ("self.pool.append(document)", "self.pool.append(tuple(document))"),
+    ),
+    ("a flat row", "not one list of tokens", (OUT, "            yield sum(rows[self.rank], [])\n")),
+    ("an iterator in the state", "JSON cannot hold", (STATE, '"pool": iter(list(self.pool))}')),
+]:
+    exercise.edit(_thought, _changes, says=_says)
+
+
+exercise.styles["filled again behind the row"] = lambda: exercise.text.replace(
+    OUT,
+    "            for document in islice(stream, self.hold - len(self.pool)):\n"
+    + TEST
+    + LONG
+    + "                self.pool.append(document)\n"
+    "                self.number += 1\n" + OUT,
+)
+exercise.styles["a text for a state"] = lambda: (
+    exercise.text.replace('return {"number"', 'import json\n\n        return json.dumps({"number"')
+    .replace(STATE, STATE + ")")
+    .replace(LOAD, "        import json\n\n        state = json.loads(state)\n" + LOAD)
+)
+
+
+@exercise.style
+class NumbersInThePlace:
+    """numbers in the place"""
+
+    def __init__(self, read, row_length, hold, rank=0, ranks=1):
+        self.read, self.row_length, self.hold = read, row_length, hold
+        self.rank, self.ranks, self.next, self.held = rank, ranks, 0, {}
+
+    def __iter__(self):
+        self.held = {n: next(iter(self.read(n))) for n in self.held}
+        stream = self.read(self.next)
+        while True:
+            made, given_out = [], (self.next, dict(self.held))
+            while len(made) < self.ranks:
+                self.fill(stream)
+                if not self.held:
+                    self.next, self.held = given_out
+                    return
+                made.append(self.row())
+            yield made[self.rank]
+
+    def fill(self, stream):
+        while len(self.held) < self.hold:
+            document = next(stream, None)
+            if document is None:
+                return
+            if len(document) > self.row_length:
+                raise ValueError(f"number {self.next} is too long")
+            self.held[self.next] = document
+            self.next += 1
+
+    def row(self):
+        row, room, chosen = [], self.row_length, min(self.held)
+        while chosen is not None:
+            row.append(self.held.pop(chosen))
+            room -= len(row[-1])
+            fits = sorted((-len(d), n) for n, d in self.held.items() if len(d) <= room)
+            chosen = fits[0][1] if fits else None
+        return row
+
+    def state_dict(self):
+        return {"next": self.next, "held": sorted(self.held)}
+
+    def load_state_dict(self, state):
+        self.next, self.held = state["next"], dict.fromkeys(state["held"])
+
+
+@exercise.style
+class Iterator:
+    """an iterator with __next__"""
+
+    def __init__(self, read, row_length, hold, rank=0, ranks=1):
+        self.__dict__.update(read=read, row_length=row_length, hold=hold, rank=rank, ranks=ranks)
+        self.place, self.stream = (0, ()), None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        number, pool = self.place[0], list(self.place[1])
+        if self.stream is None:
+            self.stream = self.read(number)
+        for turn in range(self.ranks):
+            for document in islice(self.stream, self.hold - len(pool)):
+                if len(document) > self.row_length:
+                    raise ValueError(f"document {number:,} does not fit")
+                pool, number = [*pool, document], number + 1
+            if not pool:
+                raise StopIteration
+            row = [pool.pop(0)]
+            while True:
+                room = self.row_length - sum(len(one) for one in row)
+                fits = [len(one) for one in pool if len(one) <= room]
+                if not fits:
+                    break
+                row.append(pool.pop([len(one) for one in pool].index(max(fits))))
+            if turn == self.rank:
+                mine = row
+        self.place = (number, tuple(pool))
+        return mine
+
+    def state_dict(self):
+        return [self.place[0], [list(one) for one in self.place[1]]]
+
+    def load_state_dict(self, state):
+        self.place, self.stream = (state[0], tuple(state[1])), None
