@@ -402,12 +402,6 @@ ROOMS = {
     "classroom.probes.lesson_02_rectangles classroom.probes.lesson_02_versions "
     "lengths padding units widgets "
     "| numpy |",
-    "classroom.probes.lesson_08_plans": "||",
-    "classroom.probes.lesson_08_versions": "classroom.probes.lesson_08_plans ||",
-    "classroom.probes.lesson_08_live": "memory.trace | torch |",
-    "classroom.probes.lesson_08": "classroom.plain classroom.probes.attempt "
-    "classroom.probes.lesson_08_live classroom.probes.lesson_08_plans "
-    "classroom.probes.lesson_08_versions widgets ||",
     # the grader: submissions of strangers, judged outside their process
     "grading._verdict": "||",
     "grading._cells": "||",
