@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint_sequential
 
 from batchlab import memory, model
 from batchlab.exercises.checkpointing import break_even, scenes
@@ -12,6 +13,7 @@ from batchlab.exercises.checkpointing.choose_segments import choose_segments, co
 from batchlab.exercises.checkpointing.plan_costs import plan_costs, plans
 from batchlab.exercises.checkpointing.segment_bytes import segment_bytes
 from batchlab.exercises.checkpointing.watch import scene
+from batchlab.memory._formula import layer_bytes_per_token
 
 
 def test_a_plan_by_hand_and_equal_layers_as_the_napkin_says():
