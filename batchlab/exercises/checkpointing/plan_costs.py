@@ -5,7 +5,7 @@ from .. import Exercise
 
 def plan_costs(pieces, segments):
     """(most bytes, FLOPs computed again) for pieces (edge, kept, flops), segments (first, end)."""
-    ends, at, before, peak, again = dict(segments), 0, 0, 0, 0
+    ends, at, before, peak, again = dict(segments), 0, 0.0, 0.0, 0.0
     while at < len(pieces):
         end = ends.get(at, at + 1)
         whole = sum(kept for _, kept, _ in pieces[at:end])

@@ -25,7 +25,7 @@ exercise = Exercise(
         "(segments - 1) * edge + ceil(layers / segments) * kept",
     ),
     asked="bytes of {} layers in {} segments, edge {}, kept {}".format,
-    shown=[(14, 6, 2.25, 2.5), (12, 4, 4.0, 30.0)],
+    shown=[(14, 6, 2.25, 2.5), (12, 4, 4.0, 30.0), (13, 6, 2.25, 2.5)],
     drawn=drawn,
     passed="Right: edges stay, one segment comes back whole.",
 )
@@ -38,6 +38,11 @@ for _thought, _old, _new in [
         "layers / segments",
     ),
     ("the longest segment is rounded down", LONGEST, "layers // segments"),
+    (
+        "one spare layer is ignored: the longest segment has it",
+        LONGEST,
+        "(layers + segments - 2) // segments",
+    ),
     ("the inputs of the segments are forgotten", VALUE, "longest * kept"),
     (
         "the input of the segment itself is counted twice: it is a part of what it keeps",
