@@ -240,5 +240,5 @@ def _without_separators(text: str) -> str:
 def _stands_in(value: str, message: str) -> bool:
     """Whether the message holds the value; a whole number not as a part of another."""
     if value.isdigit():
-        return re.search(rf"(?<![\d.]){value}(?![\d]|\.\d)", message) is not None
+        return re.search(rf"(?<![\d.]){value}(?:\.0)?(?![\d]|\.\d)", message) is not None
     return value in message

@@ -201,7 +201,9 @@ class Exercise:
             if error is not None and self._same_error(refused, error, earlier, case, asked):
                 return
             came = refused.error
-            likely = self._thoughts(earlier, case, lambda _, raised: _is(came, raised))
+            likely = self._thoughts(
+                earlier, case, lambda _, raised: _is(came, raised) and f"{came}" == f"{raised}"
+            ) or self._thoughts(earlier, case, lambda _, raised: _is(came, raised))
             raise restated(refused, likely=likely) from None
         if error is not None:
             self._not_refused(got, error, asked, earlier, case)
