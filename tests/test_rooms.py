@@ -307,18 +307,6 @@ ROOMS = {
     "classroom.probes.lesson_11_doctors classroom.probes.lesson_11_exact "
     "classroom.probes.lesson_11_finder classroom.probes.lesson_11_live "
     "classroom.probes.lesson_11_versions classroom.probes.lesson_11_ward doctor | numpy |",
-    "classroom.probes.lesson_17_admissions": "||",
-    "classroom.probes.lesson_17_versions": "classroom.probes.lesson_17_admissions ||",
-    "classroom.probes.lesson_17_schedules": "serving | numpy |",
-    "classroom.probes.lesson_17_laws": "classroom.plain classroom.probes.lesson_17_schedules ||",
-    "classroom.probes.lesson_17_finder": "classroom.plain data memory roofline serving units "
-    "widgets ||",
-    "classroom.probes.lesson_17_live": "classroom.opening model serving serving.generate | numpy "
-    "| torch",
-    "classroom.probes.lesson_17": "classroom.probes.attempt classroom.probes.lesson_17_finder "
-    "classroom.probes.lesson_17_laws classroom.probes.lesson_17_live "
-    "classroom.probes.lesson_17_schedules classroom.probes.lesson_17_versions data serving "
-    "| numpy |",
     "classroom.probes.lesson_14_world": "| numpy |",
     "classroom.probes.lesson_14_hessian": "classroom.probes.lesson_14_world | numpy | torch",
     "classroom.probes.lesson_14_verdicts": "||",

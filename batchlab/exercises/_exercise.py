@@ -21,7 +21,7 @@ from batchlab.classroom.behaviour import quietly
 from batchlab.classroom.copies import copied
 from batchlab.classroom.showing import worded
 from batchlab.classroom.verdict import CheckFailed
-from batchlab.exercises._compare import How, compare
+from batchlab.exercises._compare import How, alike, compare
 from batchlab.exercises._limit import limited
 from batchlab.exercises._text import built, changed, source_of
 from batchlab.exercises._words import lines_of, restated
@@ -301,7 +301,7 @@ class Exercise:
             return
 
         def fits(value: Any, raised: Any) -> bool:
-            return raised is None and plain.shown(value) == plain.shown(got)
+            return raised is None and alike(got, value, self._how)
 
         likely = self._thoughts(earlier, case, fits) or self._because(got, case)
         verdict.refuse(asked, said, likely)
