@@ -75,6 +75,10 @@ for _thought, *_changes in [
     ("the last batch has only the rows that are left", (COMPUTED, "rows * (max(batch) - 1)")),
     (
         "the last batch is lost: it is short, and is served",
+        (START, START + "    outputs = outputs[: len(outputs) // rows * rows]\n"),
+    ),
+    (
+        "the last batch is lost: it is short, and is served",
         ("range(0, len(outputs), rows)", "range(0, len(outputs) - rows + 1, rows)"),
     ),
     (

@@ -84,14 +84,15 @@ def fault(got, *case):
     if never_fits(case[0], case[2]) is not None:
         return got
     said, where = laws.fault_of_schedule(case, got, right(*case))
-    return (where or said) if said else ""
+    return said if where in ("", "the end") else where
 
 
 def explain(got, *case):
     """The law that passes break."""
     if never_fits(case[0], case[2]) is not None:
         return "a request that never fits would wait for ever: refuse the first such in the list, by its place there"
-    return laws.fault_of_schedule(case, got, right(*case))[0]
+    said, where = laws.fault_of_schedule(case, got, right(*case))
+    return "" if where == "the end" else said
 
 
 def asked(requests, rows, cache, fixed, each):
@@ -141,12 +142,13 @@ exercise = Exercise(
     explain=explain,
     shown=[
         ([(0.0, 2, 3)], 1, 5, 1.0, 0.5),
-        ([(0.5, 7, 2), (2.75, 5, 3), (2.5, 4, 4), (2.0, 4, 3)], 2, 60, 0.75, 0.125),
-        ([(2.75, 7, 2), (0.25, 1, 6), (0.0, 3, 4), (0.0, 7, 5)], 3, 14, 0.75, 0.25),
-        ([(0.0, 4, 3), (0.0, 1, 1)], 3, 60, 0.75, 0.125),
-        ([(0.0, 2, 3), (3.0, 8, 4)], 3, 12, 0.5, 0.25),
-        ([(0.0, 3, 4), (0.0, 1, 3)], 1, 60, 0.75, 0.125),
-        ([(0.0, 2, 2), (1.0, 3, 3)], 2, 30, 0.75, 0.125),
+        ([(0.0, 7, 1), (2.75, 7, 4), (0.0, 8, 2), (0.0, 5, 6)], 2, 60, 0.5, 0.125),
+        ([(1.0, 4, 4)], 2, 60, 0.75, 0.25),
+        ([(1.0, 2, 3), (1.0, 6, 1), (0.0, 5, 7), (2.25, 4, 6)], 3, 12, 0.75, 0.25),
+        ([(2.25, 6, 6), (1.25, 2, 7)], 2, 60, 0.5, 0.25),
+        ([(0.0, 7, 7), (0.0, 5, 2)], 2, 14, 0.5, 0.125),
+        ([(2.75, 7, 3), (1.25, 1, 1)], 3, 10, 0.75, 0.125),
+        ([(0.0, 1, 6), (2.75, 7, 7), (3.0, 1, 5)], 2, 17, 0.5, 0.125),
         ([], 2, 30, *PRICES),
         ([(4.0, 2, 1), (3.0, 5, 6), (0.25, 12, 8), (6.0, 1, 1), (0.5, 9, 9)], 2, 10, *PRICES),
     ],
@@ -259,14 +261,27 @@ for _thought, *_changes in [
         "who arrives at the very moment when a pass starts is there",
         (
             "requests[coming[0]][0] <= now",
-            "(requests[coming[0]][0] < now or len(left) == len(reads) == 0)",
+            "requests[coming[0]][0] <= now and (requests[coming[0]][0] < now or len(left) == len(reads) == 0)",
         ),
+    ),
     (
         "who arrives at the very moment when a pass starts is there",
         (
             "requests[coming[0]][0] <= now",
-            "(requests[coming[0]][0] < now or len(left) == len(reads))",
+            "requests[coming[0]][0] <= now and (requests[coming[0]][0] < now or len(left) == len(reads))",
         ),
+    ),
+    (
+        "the shortest of those that wait: the order is that of arrival",
+        (
+            f"        {ADMIT}\n",
+            f"        coming.sort(key=lambda n: requests[n][1] if requests[n][0] <= now else 10**9 + requests[n][0])\n        {ADMIT}\n",
+        ),
+    ),
+    (
+        "who runs is counted with what its cache holds now, not with prompt + output",
+        (HELD, "sum(need[number] - left[number] for number in left)"),
+        (LOOK, "held + requests[coming[0]][1] + 1 > cache"),
     ),
     (
         "a row is free as soon as its last token is out: the next pass fills it",
