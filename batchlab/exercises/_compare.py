@@ -15,7 +15,7 @@ from batchlab.classroom import check, plain, verdict
 from batchlab.classroom.verdict import CheckFailed
 from batchlab.exercises._words import restated
 
-__all__ = ["How", "compare", "same"]
+__all__ = ["How", "alike", "compare"]
 
 Known = Callable[[], Iterable[tuple[Any, str]]]  # values of wrong versions, with their thoughts
 
@@ -37,9 +37,11 @@ class How:
 def compare(got: Any, want: Any, asked: str, how: How, known: Known, explain: str = "") -> None:
     """Refuse `got` unless it is `want`; `known` is asked only for a wrong one.
 
-    A thought is named only if its value is right in all that was judged before in this case.
+    A thought is named only if its value is right in all that was judged before in this case; one
+    whose whole value came, before others.
     """
     passed: list[tuple[tuple[Any, ...], Any]] = []
+    given, wished = got, want
 
     def part(got: Any, want: Any, asked: str, at: tuple[Any, ...]) -> None:
         if isinstance(want, tuple) and how.parts and not at:
@@ -59,12 +61,14 @@ def compare(got: Any, want: Any, asked: str, how: How, known: Known, explain: st
             _judged(got, want, asked, how)
         except CheckFailed as refused:
             fits = [
-                thought
+                (value, thought)
                 for value, thought in known()
                 if _same(got, value, at, want, how)
                 and all(_same(right, value, there, right, how) for there, right in passed)
             ]
-            likely = " - or: ".join(list(dict.fromkeys(fits))[:2]) or explain
+            whole = [one for one in fits if _same(given, one[0], (), wished, how)]
+            thoughts = dict.fromkeys(thought for _, thought in whole or fits)
+            likely = " - or: ".join(list(thoughts)[:2]) or explain
             raise restated(refused, likely=likely) from None
         passed.append((at, want))
 
@@ -119,9 +123,9 @@ def _judged(got: Any, want: Any, asked: str, how: How) -> None:
             check.equal(one, int(one), asked=f"the numbers of {asked}", whole=True)
 
 
-def same(got: Any, value: Any, how: How) -> bool:
-    """Whether a whole result is a value, by the judge of that value."""
-    return _same(got, value, (), None, how)
+def alike(got: Any, value: Any, how: How) -> bool:
+    """Whether what came is the whole value of a version."""
+    return _same(got, value, (), value, how)
 
 
 def _same(got: Any, wrong: Any, at: tuple[Any, ...], want: Any, how: How) -> bool:

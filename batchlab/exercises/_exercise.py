@@ -22,7 +22,7 @@ from batchlab.classroom.behaviour import quietly
 from batchlab.classroom.copies import copied
 from batchlab.classroom.showing import worded
 from batchlab.classroom.verdict import CheckFailed
-from batchlab.exercises._compare import How, compare
+from batchlab.exercises._compare import How, alike, compare
 from batchlab.exercises._limit import limited
 from batchlab.exercises._text import built, changed, source_of
 from batchlab.exercises._words import lines_of, restated
@@ -323,7 +323,7 @@ class Exercise:
         """Refuse a value where an exception is right."""
 
         def fits(value: Any, raised: Any) -> bool:
-            return raised is None and same(got, value, self._how)
+            return raised is None and alike(got, value, self._how)
 
         likely = self._thoughts(earlier, case, fits) or f"refuse, never round: {worded(error)}"
         came = plain.shown(got) if self.scene is None else "no refusal"
@@ -334,10 +334,17 @@ class Exercise:
         if not said:
             return
 
-        def fits(value: Any, raised: Any) -> bool:
+        def came(value: Any, raised: Any) -> bool:
+            return raised is None and alike(got, value, self._how)
+
+        def alike_in_words(value: Any, raised: Any) -> bool:
             return raised is None and self._fault(value, case) == said
 
-        likely = self._thoughts(earlier, case, fits) or self._because(got, case)
+        likely = (
+            self._thoughts(earlier, case, came)
+            or self._thoughts(earlier, case, alike_in_words)
+            or self._because(got, case)
+        )
         verdict.refuse(asked, said, likely)
 
     def _fault(self, got: Any, case: Any) -> str:

@@ -165,6 +165,8 @@ def drawn(rng):
             for _ in range(int(rng.integers(1, 4)))
         ]
         yield By([*some, [6]], round(float(rng.uniform(0.1, 2)), 2), norm, int(rng.integers(10**6)))
+    for seed in (10, 18):  # a norm added in another order differs in its last bits
+        yield By([[4, 3], [8, 3], [6]], 1.3, 0.3, seed)
     yield By([[7]], max_norm=0.25)
     yield By([[300, 5], [2]], rate=0.2)
     yield By([[4], [1, 5]], arrays="head table_shift table")

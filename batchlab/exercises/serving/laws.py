@@ -1,6 +1,6 @@
-"""What is wrong with a schedule, in a thought: laws first, then the library's own passes.
+"""What is wrong with a schedule, in a thought: the laws that it breaks, then the right passes.
 
-    a case, a learner's passes  ->  the first law that they break, and where; empty if right
+    a case, a learner's passes, the right ones  ->  a thought, and where; both empty if right
 
 Words
     promised  prompt + output: the cache that a request will have filled with its last token
@@ -13,69 +13,56 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from batchlab.classroom import plain
-from batchlab.classroom.probes.lesson_17_schedules import MISTAKES, Case, Log, Request, right
 
-__all__ = ["fault_of_counts", "fault_of_refusal", "fault_of_schedule", "never_fit", "told"]
+__all__ = ["fault_of_refusal", "fault_of_schedule"]
+
+Request = tuple[float, int, int]
+Case = tuple[list[Request], int, int, float, float]
+Log = list[tuple[float, float, list[int], list[int]]]
 
 FORM = "a list of passes (start, end, reads, decodes): two numbers, two lists of request numbers"
+NUMBERS = "numbers are places in the list that was handed over, not in the order of arrival"
 CLOSE = 1e-5
 
 
-def told(case: Case) -> str:
-    """A case in one line."""
-    requests, rows, cache, fixed, each = case
-    shown = requests if len(requests) < 8 else f"{len(requests)} requests"
-    return f"{shown}, rows {rows}, cache {cache}, a pass of {fixed:g} s + {each:g} s a token"
-
-
-def fault_of_schedule(case: Case, got: object) -> tuple[str, str]:
+def fault_of_schedule(case: Case, got: object, want: Log) -> tuple[str, str]:
     """The thought behind what is wrong with a schedule, and where it shows; both empty if right."""
     log = _plain(got)
     if log is None:
-        return FORM, ""
-    if not log and case[0]:
-        exact = any(prompt + output == case[2] for _, prompt, output in case[0])
-        return "no request was served" + ": what fills the cache exactly, fits" * exact, "[]"
-    if found := _counted(case, log) or _timed(case, log) or _limited(case, log):
-        return found
-    want = right(*case)
+        return FORM, plain.shown(got)
     if _same(log, want):
         return "", ""
-    where = _first_difference(log, want)
-    for thought, version in MISTAKES.items():
-        if _same(log, version(*case)):
-            return thought, where
-    return _why(case, log, want), where
+    if not log:
+        exact = any(prompt + output == case[2] for _, prompt, output in case[0])
+        return "no request was served" + ": what fills the cache exactly, fits" * exact, "no passes"
+    if _same(_numbered(case, log), want):
+        return NUMBERS, _first_difference(log, want)
+    if found := _counted(case, log) or _timed(case, log) or _limited(case, log):
+        return found
+    return _why(case, log, want), _first_difference(log, want)
 
 
-def fault_of_counts(got: Any) -> str:
-    """The thought behind a pair of counts that are not two ints; empty if they are."""
-    whole = all(type(plain.number(one)) is int for one in got)
-    return "" if whole else "row-steps are counted: two ints, with // in place of / if you divide"
-
-
-def never_fit() -> list[tuple[int, list[Request]]]:
-    """[(number, requests)]: with a cache of 10, the first in the list that could never fit."""
-    many = [(4.0 + n / 2, 2, 1) for n in range(31)]
+def _numbered(case: Case, log: Log) -> Log:
+    """The passes, if their numbers are places in the order of arrival."""
+    order = sorted(range(len(case[0])), key=lambda n: case[0][n][0])
+    places = dict(enumerate(order))
     return [
-        (23, [*many[:23], (0.25, 5, 6), *many[24:]]),
-        (2, [(5.0, 1, 1), (3.0, 2, 2), (9.0, 6, 5), (0.0, 3, 3), (1.0, 12, 8), (2.0, 1, 1)]),
-        (1, [(0.0, 3, 4), (0.0, 9, 2), (5.0, 1, 1)]),
-        (2, [(0.0, 3, 4), (0.0, 2, 2), (9.0, 1, 10)]),
-        (0, [(4.0, 12, 1)]),
+        (start, end, [places.get(n, n) for n in reads], [places.get(n, n) for n in decodes])
+        for start, end, reads, decodes in log
     ]
 
 
-def fault_of_refusal(requests: Sequence[Request], at: int, message: str) -> str:
-    """The thought behind a refusal that names more than request `at`; empty if it does not."""
+def fault_of_refusal(case: Case, at: int, message: str) -> str:
+    """What is wrong with a refusal that must name request `at` and no other; empty if nothing."""
+    requests, rows, cache, _, _ = case
     arrival, prompt, output = requests[at]
-    size, cache, rows = prompt + output, 10, 2
-    told_ = {at, int(arrival), prompt, output, size, cache, rows, size - cache, len(requests)}
-    seen = {int(one) for one in re.findall(r"(?<![\d.])\d+(?!\.?\d)", message)}
-    others = sorted(seen - told_ - set(range(len(requests), max(seen, default=0) + 1)))
-    if not others:
-        return ""
-    return f"request {others[0]} is named, too: name the first in the list that never fits, alone"
+    size = prompt + output
+    known = {at, int(arrival), prompt, output, size, cache, rows, size - cache, len(requests)}
+    seen = {int(one) for one in re.findall(r"(?<![\d.])\d+(?!\.?\d)", message.replace(",", ""))}
+    others = sorted(n for n in seen - known if n < len(requests))
+    if at not in seen:
+        return f"the message {message[:60]!r} does not name request {at}"
+    return f"request {others[0]} is named, too, in {message[:60]!r}" if others else ""
 
 
 def _plain(got: object) -> Log | None:

@@ -1,0 +1,77 @@
+"""What the page of lesson 17 shows beside its exercises: requests, static batches, a drawing."""
+
+import numpy as np
+
+from batchlab import data, serving
+
+from .highest_rate import finder, h100
+from .live import live
+from .schedule import ends
+from .schedule import schedule as right
+
+__all__ = [
+    "SMALL",
+    "drawn",
+    "ends",
+    "finder",
+    "h100",
+    "live",
+    "long_tail",
+    "real_requests",
+    "right",
+    "static",
+]
+
+LATER = [(0.5 + n / 4, 2, 2) for n in range(12)]
+SMALL = [(0.0, 6, 2), (0.25, 16, 4), *LATER], 3, 24, 0.5, 0.125  # a long one waits its turn
+
+
+def long_tail(count, seed):
+    """Output lengths with a long tail: lognormal, median 55 tokens."""
+    drawn_ = np.random.default_rng(seed).lognormal(4, 1, count)
+    return [int(one) + 1 for one in drawn_]
+
+
+def real_requests(count, rate, seed=3):
+    """Prompts and answers of the embedded documents, arriving at random, `rate` a second."""
+    corpus = data.embedded().at_most(384)
+    answers = corpus.lengths - corpus.prompts
+    one = serving.poisson(rate, corpus.prompts, answers, requests=count, seed=seed)
+    columns = (one.arrivals.tolist(), one.prompts.tolist(), one.outputs.tolist())
+    return list(zip(*columns))
+
+
+def static(requests, rows, cache, fixed, each):
+    """The passes of static batches: a row is computed on until its batch ends."""
+    order = sorted(range(len(requests)), key=lambda n: requests[n][0])
+    scheduler = serving.Scheduler("static", rows, cache, cache + rows)
+    now, came, log = 0.0, 0, []
+    while True:
+        while came < len(order) and requests[order[came]][0] <= now:
+            _, prompt, output = requests[order[came]]
+            scheduler.arrive(order[came], prompt, output)
+            came += 1
+        step = scheduler.next()
+        if step is None:
+            if came == len(order):
+                return log
+            now = requests[order[came]][0]
+            continue
+        end = now + fixed + each * step.tokens
+        reads = [chunk.running.request for chunk in step.chunks]
+        log.append((now, end, reads, [one.request for one in step.decoding]))
+        scheduler.done(step)
+        now = end
+
+
+def drawn(requests, log):
+    """One line a request, one column a pass: P its prompt is read, # a token, . it waits."""
+    lines = []
+    for n, (arrival, prompt, output) in enumerate(requests):
+        marks = ""
+        last = max((at for at, one in enumerate(log) if n in [*one[2], *one[3]]), default=-1)
+        for at, (start, _, reads, decodes) in enumerate(log):
+            here = "P" if n in reads else "#" if n in decodes else "."
+            marks += here if at <= last and start >= arrival else " "
+        lines.append(f"{n:>3}  prompt {prompt:>3}, output {output:>3}  {marks}".rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,162 @@
+"""Lesson 17: its schedule against the library's, what the page shows, the finder."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+
+from batchlab import padding, serving
+from batchlab.exercises.serving import highest_rate as place
+from batchlab.exercises.serving import laws, scenes
+from batchlab.exercises.serving.admit_test import of
+from batchlab.exercises.serving.decode_step import decode_step
+from batchlab.exercises.serving.latency_report import latency_report
+from batchlab.exercises.serving.most_per_minute import most_per_minute
+from batchlab.exercises.serving.row_steps import row_steps
+from batchlab.exercises.serving.schedule import ends, fresh_case, schedule
+
+
+def test_row_steps_are_those_of_the_simulation_and_follow_the_padding_statistic():
+    tick = serving.Affine(1.0, 0.0, 0.0)
+    outputs = scenes.long_tail(500, 3)
+    served = serving.simulate(serving.at_once([1] * 500, outputs), tick, policy="static", rows=7)
+    assert row_steps(outputs, 7) == (served.useful_row_steps, served.row_steps)
+    printed = {4: 2.2, 8: 3.1, 16: 4.1, 32: 5.3}
+    for rows, said in printed.items():
+        pairs = [row_steps(scenes.long_tail(2048, s), rows) for s in range(5)]
+        ratio = np.mean([computed / useful for useful, computed in pairs])
+        many = np.array(scenes.long_tail(10_240, 9))
+        law = (padding.expected_longest(many, rows) - 1) / (many.mean() - 1)
+        assert ratio == pytest.approx(law, rel=0.05) and ratio == pytest.approx(said, rel=0.06)
+
+
+def test_a_decoding_pass_is_the_library_s_by_data_sheet():
+    cost = scenes.h100()
+    for rows in (1, 8, 64, 223, 900):
+        mine = decode_step(
+            rows, 2048, cost.weights_bytes, cost.kv_bytes, 8_030_261_248,
+            cost.bytes_per_second, cost.flops_per_second,
+        )  # fmt: skip
+        assert mine == pytest.approx(cost.seconds(rows, [2048] * rows), rel=1e-4)
+    assert cost.weights_bytes / cost.bytes_per_second == pytest.approx(4.79e-3, abs=5e-6)
+    ridge = cost.flops_per_second / cost.bytes_per_second
+    assert math.floor(ridge) == 295, "16 bit: 2 N FLOPs over 2 N bytes"
+    assert most_per_minute(64, 5000, 0, 1) == pytest.approx(12.8 * 60)
+
+
+def test_the_report_is_that_of_served():
+    requests = scenes.real_requests(150, 20.0)
+    found = ends(requests, schedule(requests, 8, 9000, 5e-3, 2e-5))
+    said = latency_report(found)
+    served = serving.simulate(
+        serving.trace(*zip(*requests, strict=True)), serving.Affine(5e-3, 2e-5, 0.0), rows=8,
+        cache=9000,
+    )  # fmt: skip
+    assert said["latency_p99"] == pytest.approx(served.percentile(0.99))
+    assert said["latency_p50"] == pytest.approx(served.percentile(0.5))
+    assert said["first_token_p99"] == pytest.approx(served.percentile(0.99, "first_token"))
+    assert said["tokens_per_second"] == pytest.approx(served.tokens_per_second)
+
+
+def test_percentiles_by_three_ways_agree_for_every_count():
+    """`ceil(0.99 * n)`, whole numbers and NumPy's inverted_cdf: no right way is refused."""
+    for n in range(1, 1200):
+        rank = -(-99 * n // 100)
+        assert math.ceil(0.99 * n) == rank == math.ceil(n * 99 / 100)
+        assert np.quantile(np.arange(n), 0.99, method="inverted_cdf") == rank - 1
+
+
+def test_times_of_the_schedule_are_those_of_simulate():
+    case = fresh_case(np.random.default_rng(5), 60)
+    requests, rows, cache, fixed, each = case
+    found = ends(requests, schedule(*case))
+    order = sorted(range(len(requests)), key=lambda n: requests[n][0])
+    trace = serving.trace(*zip(*requests, strict=True))
+    served = serving.simulate(trace, serving.Affine(fixed, each, 0.0), rows=rows, cache=cache)
+    for place_, n in enumerate(order):
+        assert found[n]["last"] - found[n]["arrival"] == served.latency[place_]
+        assert found[n]["first"] - found[n]["arrival"] == served.first_token[place_]
+
+
+def test_a_schedule_of_another_form_is_told_so():
+    case = [(0.0, 3, 2), (0.0, 5, 4), (0.0, 2, 2)], 2, 100, 0.5, 0.125
+    want = schedule(*case)
+    for got in (3, [(0.0, 1.0, [0])], [(0.0, 1.0, [0.5], [])], [(0.0, float("nan"), [0], [])]):
+        assert "a list of passes" in laws.fault_of_schedule(case, got, want)[0]
+    assert laws.fault_of_schedule(case, [], want)[0] == "no request was served"
+    assert laws.fault_of_schedule(([], 2, 9, 1.0, 1.0), [], []) == ("", "")
+    assert "no request 7" in laws.fault_of_schedule(case, [(0.0, 1.0, [7], [])], want)[0]
+
+
+def test_numbers_of_the_sorted_list_are_told_before_any_law():
+    case = [(2.0, 4, 2), (0.0, 2, 6), (1.0, 3, 3)], 2, 60, 0.5, 0.125
+    sorted_case = sorted(case[0]), *case[1:]
+    said, _ = laws.fault_of_schedule(case, schedule(*sorted_case), schedule(*case))
+    assert said == laws.NUMBERS
+
+
+def test_a_small_random_search_finds_every_wrong_admission():
+    random = np.random.default_rng(0)
+    left = {one.thought: one.version for one in of.mistakes}
+    for _ in range(1500):
+        pairs = [[tuple(map(int, random.integers(1, 6, 2))) for _ in range(random.integers(0, top))]
+                 for top in (7, 4)]  # fmt: skip
+        held = sum(map(sum, pairs[1]))
+        case = (*pairs, int(random.integers(1, 7)), held + int(random.integers(0, 30)))
+        want = of.right(*case)
+        left = {thought: one for thought, one in left.items() if one(*case) == want}
+    assert not left
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "request 23 never fits",
+        "Request no. 23: 5 + 6 > 10",
+        "23",
+        "request 23 at 0.25 s needs 11 tokens of 10",
+    ],
+)
+def test_a_refusal_names_the_first_that_never_fits_alone(right):
+    many = [(4.0 + n / 2, 2, 1) for n in range(31)]
+    case = [*many[:23], (0.25, 5, 6), *many[24:]], 2, 10, 0.5, 0.125
+    assert not laws.fault_of_refusal(case, 23, right)
+    assert "named, too" in laws.fault_of_refusal(case, 23, f"one of {list(range(31))} never fits")
+    assert "does not name" in laws.fault_of_refusal(case, 23, "it never fits")
+
+
+def test_the_setting_to_find_is_the_last_that_keeps_the_promise():
+    (right,) = [rate for rate in place.RATES if not place.fault(rate)]
+    late = [place.served(rate, "continuous").percentile(0.99, "first_token")
+            for rate in place.RATES]  # fmt: skip
+    at = place.RATES.index(right)
+    assert max(late[: at + 1]) < 0.9 * place.PROMISE, "one threshold"
+    assert min(late[at + 1 :]) > 1.1 * place.PROMISE
+    assert "chunked" in place.fault(37) and "mean" in place.fault(41)
+    assert place.fault("29") and place.fault(30) and place.fault(None)
+
+
+def test_a_small_trace_is_drawn_by_hand():
+    case = [(0.0, 3, 2), (0.0, 5, 4), (0.0, 2, 2)], 2, 100, 0.5, 0.125
+    assert scenes.drawn(case[0], schedule(*case)).splitlines() == [
+        "  0  prompt   3, output   2  P#",
+        "  1  prompt   5, output   4  P#.##",
+        "  2  prompt   2, output   2  ..P#",
+    ]
+
+
+def test_what_the_page_says_of_transformers_and_trl():
+    """transformers 5.23.0 and TRL 1.16.0, as read in "Am I affected?"."""
+    from transformers import GenerationMixin
+    from transformers.generation.configuration_utils import ContinuousBatchingConfig
+
+    source = inspect.getsource(GenerationMixin._sample)
+    assert (
+        "next_tokens * unfinished_sequences + pad_token_id * (1 - unfinished_sequences)" in source
+    )
+    assert ContinuousBatchingConfig().scheduler_type == "fifo"
+    trl = pytest.importorskip("trl")
+    fields = trl.GRPOConfig.__dataclass_fields__
+    assert fields["use_vllm"].default is False
+    assert fields["use_transformers_continuous_batching"].default is False
