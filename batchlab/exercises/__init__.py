@@ -17,6 +17,9 @@ The author's guide
                 a tensor by dtype, shape and values, a dict key by key; an exception is expected
     scene       `scene(answer, *case)`: plain data of live objects, seen beside the answer
     fault       `fault(got, *case)`: what is wrong with a result of which several are right
+    mentions    `mentions(*case)`: what the text of a refusal must name
+    misnamed    `misnamed(text, *case)`: what else is wrong with the text, or nothing
+    given       names that cells above define and an answer may use; the file has them, too
     tests       the exercise whose wrong versions a student's test must catch
 
 `python -m batchlab.authoring.laws padding` tries all of it; `... .new padding waste` begins a file.

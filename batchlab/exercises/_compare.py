@@ -1,10 +1,12 @@
 """Compare what came with what is right: the right value says how.
 
-a float near, an int exactly, a tensor by dtype, shape and values, a dict key by key
+a float near (nan or inf: either), an int exactly, a tensor by dtype, shape and values, a dict
+key by key; an empty text means that nothing is wrong, another one says what is
 """
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ class How:
     parts: tuple[str, ...] = ()  # names of the members of a returned tuple
     order: bool = True  # False: the order of a list does not count
     groups: bool = False  # a partition: neither the order of the lists nor that inside them
+    ints: bool = False  # every number of a list must be an int
 
 
 def compare(got: Any, want: Any, asked: str, how: How, known: Known, explain: str = "") -> None:
@@ -74,7 +77,8 @@ def compare(got: Any, want: Any, asked: str, how: How, known: Known, explain: st
 
 
 def _members(got: Any, want: Any, asked: str, how: How) -> None:
-    if type(got) in (tuple, list) and len(got) == len(want):
+    row = type(got) is np.ndarray and got.ndim > 0
+    if (row or type(got) in (tuple, list)) and len(got) == len(want):
         return
     wished = f"{len(want)} things are needed: {', '.join(how.parts)}"
     verdict.refuse(asked, f"{plain.shown(got)}; {wished}")
@@ -93,8 +97,15 @@ def _judged(got: Any, want: Any, asked: str, how: How) -> None:
         )
     elif type(want) is int:
         check.equal(got, want, asked=asked, whole=how.whole, constant=how.secret)
+    elif isinstance(want, float) and not math.isfinite(want):
+        value = verdict.plainly(plain.number, got, asked, "")
+        if not plain.not_finite(value):
+            verdict.refuse(asked, f"{plain.shown(value)}; nan or inf is right")
     elif isinstance(want, float):
         check.equal(got, want, asked=asked, rel=how.rel, abs=how.abs, constant=how.secret)
+    elif want == "" and type(got) is str:
+        if got:
+            verdict.refuse(asked, got)
     elif type(want) is str:
         check.choice(got, want, asked=asked)
     elif want == [] and isinstance(got, list) and got:
@@ -104,6 +115,8 @@ def _judged(got: Any, want: Any, asked: str, how: How) -> None:
             verdict.refuse(asked, f"{got}, a set", "a set has no order")
         order, groups = how.order, how.groups
         check.same(got, want, asked=asked, constant=how.secret, order=order, groups=groups)
+        for one in _numbers(got) if how.ints else ():
+            check.equal(one, int(one), asked=f"the numbers of {asked}", whole=True)
 
 
 def _same(got: Any, wrong: Any, at: tuple[Any, ...], want: Any, how: How) -> bool:
@@ -113,7 +126,16 @@ def _same(got: Any, wrong: Any, at: tuple[Any, ...], want: Any, how: How) -> boo
             wrong = wrong[key]
         if isinstance(wrong, float) and isinstance(want, int) and not isinstance(got, float):
             return False
-        _judged(got, wrong, "", How(rel=how.rel, abs=how.abs, order=how.order, groups=how.groups))
+        _judged(got, wrong, "", replace(how, secret=False, parts=()))
     except (CheckFailed, Exception):
         return False
     return True
+
+
+def _numbers(nested: Any) -> Iterable[Any]:
+    """All numbers of a list of lists, in order."""
+    if isinstance(nested, list | tuple | set | np.ndarray) or plain.is_tensor(nested):
+        for one in nested:
+            yield from _numbers(one)
+    else:
+        yield nested

@@ -7,9 +7,10 @@ refused there.
 """
 
 import inspect
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -79,6 +80,8 @@ class Exercise:
     scene: Callable[..., Any] | None = None  # scene(answer, *case): plain data of live objects
     fault: Callable[..., str] | None = None  # fault(got, *case): empty for each right result
     mentions: Callable[..., tuple[Any, ...]] | None = None  # what the text of an error must name
+    misnamed: Callable[..., str] | None = None  # misnamed(text, *case): what it must not say
+    given: tuple[str, ...] = ()  # names that cells above define, which an answer may use
     tests: "tuple[Exercise, tuple[str, ...], tuple[str, ...]] | None" = None  # mistakes, styles
     share: str = ""  # thought of one minus a share from 0 to 1; adds per cent and rounding, too
     twice: bool = True  # a second call with the same case must give the same
@@ -88,10 +91,12 @@ class Exercise:
     secret: bool = False
     parts: tuple[str, ...] = ()
     order: bool = True
+    ints: bool = False  # a list of ints: 3.0 is none
     groups: bool = False
     passed: str = "Right."
     mistakes: list[Mistake] = field(default_factory=list)
     styles: dict[str, Callable[[], str]] = field(default_factory=dict)
+    _before: dict[tuple[str, int, int], Any] = field(default_factory=dict)  # see `_once`
 
     def __post_init__(self) -> None:
         if self.share:
@@ -192,7 +197,7 @@ class Exercise:
         except CheckFailed as refused:
             if refused.kind != "raised" or refused.error is None:
                 raise
-            if error is not None and self._same_error(refused, error, case, asked):
+            if error is not None and self._same_error(refused, error, earlier, case, asked):
                 return
             came = refused.error
             likely = self._thoughts(earlier, case, lambda _, raised: _is(came, raised))
@@ -213,10 +218,23 @@ class Exercise:
 
     @property
     def _how(self) -> How:
-        return How(self.rel, self.abs, self.whole, self.secret, self.parts, self.order, self.groups)
+        return How(**{one.name: getattr(self, one.name) for one in fields(How)})
+
+    def _once(self, what: str, version: Any, case: Any, make: Callable[[Any, Any], T]) -> T:
+        """What `make` gives for a version of ours; of a shown case it is made once."""
+        if not any(case is one for one in self.shown):
+            return make(version, case)
+        key = what, id(version), id(case)
+        if key not in self._before:
+            self._before[key] = make(version, case)
+        found: T = self._before[key]
+        return found
 
     def _outcome(self, version: Any, case: Any) -> tuple[Any, Exception | None]:
         """What a version of ours gives for a case, or the exception that it raises."""
+        return self._once("outcome", version, case, self._ran)
+
+    def _ran(self, version: Any, case: Any) -> tuple[Any, Exception | None]:
         arguments, options = copied(_parts(case))
         try:
             if self.scene is not None:
@@ -235,18 +253,24 @@ class Exercise:
 
     def _agrees(self, version: Any, case: Any) -> bool:
         """Whether a version would pass a case: its value is right and its arguments stay."""
+        return self._once("agrees", version, case, self._passes)
+
+    def _passes(self, version: Any, case: Any) -> bool:
         arguments, options = _parts(case)
         (value, raised), (want, error) = (
             self._outcome(version, case),
             self._outcome(self.right, case),
         )
-        if error is not None or raised is not None:
-            return error is not None and _is(raised, error)
         try:
+            if error is not None or raised is not None:
+                if error is None or raised is None or not _is(raised, error):
+                    return False
+                self._named(raised, error, case, "")
+                return True
             if self.scene is None:
                 check.call(version, *arguments, asked="", twice=False, none=want is None, **options)
             if self.fault is not None:
-                return not self.fault(value, *arguments, **options)
+                return not self._fault(value, case)
             compare(value, want, "", self._how, list)
         except (CheckFailed, Exception):
             return False
@@ -258,18 +282,36 @@ class Exercise:
         ]
         return " - or: ".join(list(dict.fromkeys(found))[:2])
 
-    def _same_error(self, refused: CheckFailed, error: Exception, case: Any, asked: str) -> bool:
-        """Whether the answer refuses as the reference does, and names what it must."""
-        if not _is(refused.error, error):
+    def _same_error(
+        self, refused: CheckFailed, error: Exception, earlier: list[Any], case: Any, asked: str
+    ) -> bool:
+        """Whether the answer refuses as the reference does; its text must name what it must."""
+        came = refused.error
+        if not isinstance(came, Exception) or not _is(came, error):
             return False
+        own = _numbers(came)
+        try:
+            self._named(came, error, case, asked)
+        except CheckFailed as wrong:
+
+            def fits(_: Any, raised: Any) -> bool:
+                return _is(raised, error) and bool(own) and _numbers(raised) == own
+
+            raise restated(wrong, likely=self._thoughts(earlier, case, fits)) from None
+        return True
+
+    def _named(self, came: Exception, error: Exception, case: Any, asked: str) -> None:
+        """Refuse an error whose text lacks what it must name, or says what it must not."""
         arguments, options = _parts(case)
         wished = self.mentions(*arguments, **options) if self.mentions else ()
 
         def again() -> None:
-            raise refused.error or error
+            raise came
 
         check.raises(again, asked=asked, kind=type(error), contains=wished)
-        return True
+        wrong = self.misnamed(worded(came), *arguments, **options) if self.misnamed else ""
+        if wrong:
+            verdict.refuse(asked, f"the message {worded(came)[:120]!r}", wrong)
 
     def _not_refused(
         self, got: Any, error: Exception, asked: str, earlier: list[Any], case: Any
@@ -283,17 +325,23 @@ class Exercise:
         verdict.refuse(asked, f"{plain.shown(got)}; a {type(error).__name__} is needed", likely)
 
     def _without_fault(self, got: Any, asked: str, earlier: list[Any], case: Any) -> None:
-        arguments, options = _parts(case)
-        assert self.fault is not None
-        said = self.fault(got, *arguments, **options)
+        said = self._fault(got, case)
         if not said:
             return
 
         def fits(value: Any, raised: Any) -> bool:
-            return raised is None and plain.shown(value) == plain.shown(got)
+            return raised is None and self._fault(value, case) == said
 
         likely = self._thoughts(earlier, case, fits) or self._because(got, case)
         verdict.refuse(asked, said, likely)
+
+    def _fault(self, got: Any, case: Any) -> str:
+        """What is wrong with a result, in words; the same words mean the same mistake."""
+        arguments, options = _parts(case)
+        try:
+            return self.fault(got, *arguments, **options) if self.fault else ""
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            return f"{plain.shown(got)}, which is not as asked: {worded(error)}"
 
     def _because(self, got: Any, case: Any) -> str:
         arguments, options = _parts(case)
@@ -339,3 +387,8 @@ def _is(error: BaseException | None, kind: BaseException | None) -> bool:
     """Whether an error is of the kind of another; by name, since it may come from afar."""
     names = {base.__name__ for base in type(error).__mro__}
     return error is not None and kind is not None and type(kind).__name__ in names
+
+
+def _numbers(error: BaseException | None) -> list[str]:
+    """The numbers in the text of an error: two texts in other words may name the same."""
+    return re.findall(r"\d+", worded(error).replace(",", "")) if error else []
