@@ -316,7 +316,7 @@ def cases():
 exercise = Exercise(
     BudgetSampler,
     points=3,
-    page=("cut",),
+    given=("cut",),
     hints=(
         "batches(): rng = np.random.default_rng([self.seed, self.epoch]), permutation, pools, cut",
         "sort each pool of self.pool documents, cut the whole order, then mix the micro-batches",

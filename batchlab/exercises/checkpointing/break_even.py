@@ -1,9 +1,8 @@
 """Find the setting: the most rows from which recomputing still pays."""
 
 from batchlab.classroom import plain
-
-from .. import Exercise
-from .gain import gain
+from batchlab.exercises import Exercise
+from batchlab.exercises.checkpointing.gain import gain
 
 FIXED, PER_ROW = 47, 3  # ms: an example, no measurement
 ROWS, TIMES = tuple(range(1, 49)), (2, 4, 8)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .. import Exercise
-from .watch import LAYERS, scene
+from batchlab.exercises import Exercise
+from batchlab.exercises.checkpointing.watch import LAYERS, scene
 
 
 class Segment:

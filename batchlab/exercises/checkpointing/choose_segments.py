@@ -1,9 +1,8 @@
 """Build: of all plans that fit a budget, one that computes the fewest FLOPs again."""
 
 from batchlab.classroom import plain
-
-from .. import Exercise
-from .plan_costs import plan_costs, plans, some_pieces
+from batchlab.exercises import Exercise
+from batchlab.exercises.checkpointing.plan_costs import plan_costs, plans, some_pieces
 
 
 def choose_segments(pieces, budget):

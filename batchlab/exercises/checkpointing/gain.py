@@ -1,6 +1,6 @@
 """Gain or loss: large rows, recomputed, against small rows without."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def gain(fixed, per_row, small, large, share):

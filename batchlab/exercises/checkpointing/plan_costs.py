@@ -1,6 +1,6 @@
 """The bill of a plan: bytes at the fullest moment, FLOPs that are computed again."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def plan_costs(pieces, segments):

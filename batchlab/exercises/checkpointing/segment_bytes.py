@@ -1,6 +1,6 @@
 """A napkin formula: the activations of equal layers at the fullest moment."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def segment_bytes(layers, segments, edge, kept):

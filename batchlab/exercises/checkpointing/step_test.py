@@ -2,7 +2,7 @@
 
 import random
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def step(weights, x, segments, seed):

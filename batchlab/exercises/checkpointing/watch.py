@@ -3,7 +3,7 @@
 a class with forward and backward, segments, a case  ->  plain data beside a plain run
 """
 
-from .scenes import checkpointed, in_order, peak_of
+from batchlab.exercises.checkpointing.scenes import checkpointed, in_order, peak_of
 
 __all__ = ["LAYERS", "scene"]
 

@@ -1,6 +1,6 @@
 """The share of input: a ratio of sums, behind the warm-up."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def input_share(seen, warmup):

@@ -5,8 +5,7 @@ from functools import cache
 import numpy as np
 
 from batchlab import lengths
-
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 STEP_SECONDS, BUILDS = 0.040, 400  # of the simulation
 SECONDS_PER_TOKEN, ROWS, FULL = 1e-4, 8, 40  # so many micro-batches pass before waits are counted

@@ -1,6 +1,6 @@
 """A napkin formula: the slower side sets the pace."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def loop_seconds(build, take, step, workers):

@@ -2,8 +2,8 @@
 
 import itertools
 
-from .. import Exercise
-from . import stream_of
+from batchlab.exercises import Exercise
+from batchlab.exercises.feeding import stream_of
 
 
 def own_part(stream, rank, ranks, worker, workers):

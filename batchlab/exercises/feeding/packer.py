@@ -4,8 +4,8 @@ import copy
 import json
 from itertools import chain, islice
 
-from .. import By, Exercise
-from . import MOST_DRAWN
+from batchlab.exercises import By, Exercise
+from batchlab.exercises.feeding import MOST_DRAWN
 
 
 class StreamingPacker:
@@ -194,7 +194,7 @@ SIZES = [5, 3, 2, 4, 8, 3, 1, 7, 6, 2, 2, 5, 8, 1, 4, 4, 3]
 exercise = Exercise(
     StreamingPacker,
     points=3,
-    page=("islice",),
+    given=("islice",),
     hints=(
         "a helper makes the next row out of the pool; the place is changed before it is given out",
         "the place: the number of the next document to read, and the documents of the pool",

@@ -5,7 +5,7 @@ import json
 import random
 from itertools import islice
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 class Reader:
@@ -168,7 +168,7 @@ def resume_test(make):
 
 exercise = Exercise(
     resume_test,
-    page=("json", "islice"),
+    given=("json", "islice"),
     hints=(
         "kill at every place, also before the first document and behind the last",
         "write the state as JSON, and read it again before you load it",

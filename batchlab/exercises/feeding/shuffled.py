@@ -5,9 +5,9 @@ from itertools import count, islice
 
 import numpy as np
 
-from .. import Exercise
-from ..buckets import elsewhere
-from . import stream_of
+from batchlab.exercises import Exercise
+from batchlab.exercises.buckets import elsewhere
+from batchlab.exercises.feeding import stream_of
 
 
 def shuffled(read, block, seed, epoch, done=0):
@@ -158,7 +158,7 @@ def asked(documents, block, calls, most=0):
 exercise = Exercise(
     shuffled,
     points=2,
-    page=("count", "islice"),
+    given=("count", "islice"),
     hints=(
         "which block holds number `done`, and what is a generator that only this block needs?",
         "np.random.default_rng([seed, epoch, number of the block]): made anew for each block",

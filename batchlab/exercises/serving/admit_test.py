@@ -1,6 +1,6 @@
 """Catch the bug: one test for 43 wrong rules of who may start."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def admit_test(admit):

@@ -1,6 +1,6 @@
 """A napkin formula: the seconds of one decoding pass."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def decode_step(rows, context, weights, kv, parameters, bandwidth, peak):

@@ -3,8 +3,7 @@
 from functools import cache
 
 from batchlab.classroom import plain
-
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 ROWS, REQUESTS, LONGEST = 16, 160, 384
 RATES = (7, 9, 11, 13, 15, 17, 19, 21, 23, 26, 29, 33, 37, 41, 46)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .. import Exercise
-from .schedule import ends, schedule
+from batchlab.exercises import Exercise
+from batchlab.exercises.serving.schedule import ends, schedule
 
 
 def latency_report(served):

@@ -1,6 +1,6 @@
 """What the rows can carry: Little's law, in one unit of time."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def most_per_minute(rows, first_token_ms, per_token_ms, output_tokens):

@@ -1,6 +1,6 @@
 """Useful and computed row-steps of static batches."""
 
-from .. import Exercise
+from batchlab.exercises import Exercise
 
 
 def row_steps(outputs, rows):

@@ -3,11 +3,10 @@
 import numpy as np
 
 from batchlab import data, serving
-
-from .highest_rate import finder, h100
-from .live import live
-from .schedule import ends
-from .schedule import schedule as right
+from batchlab.exercises.serving.highest_rate import finder, h100
+from batchlab.exercises.serving.live import live
+from batchlab.exercises.serving.schedule import ends
+from batchlab.exercises.serving.schedule import schedule as right
 
 __all__ = [
     "SMALL",

@@ -1,7 +1,7 @@
 """Build: a scheduler that fills rows before every pass."""
 
-from .. import Exercise
-from . import laws
+from batchlab.exercises import Exercise
+from batchlab.exercises.serving import laws
 
 
 def schedule(requests, rows, cache, fixed, each):

@@ -1,4 +1,4 @@
-"""The best learning rate of a small model, batch by batch: SGD and Adam, equal tokens, seeds.
+"""What the page of the rates draws: records, the best rates of a small model, a resumed run.
 
     an optimizer, batches  ->  {batch: (best rate, lower, upper)}, with the spread of the seeds
 
@@ -11,23 +11,39 @@ Words
 """
 
 import json
-from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
-from batchlab import data, loop, model
-
-__all__ = ["BATCHES", "best_rates", "losses", "trained"]
+from batchlab import data
 
 WORDS, PAIRS, SEEDS = 64, 8192, 4
 BATCHES = (8, 64, 512)
 GRIDS = {"sgd": [2.0**n for n in range(0, 9)], "adam": [2.0**n for n in range(-8, 1)]}
+NAMES = {
+    "unchanged": "8 rows, nothing changed",
+    "linear": "8 rows, rate x 4",
+    "adam square root": "8 rows, the full rule",
+}
+
+
+def recorded(seed):
+    """Losses along the tokens of the record: 2 rows a step, and 8 rows in three ways."""
+    from batchlab import records
+
+    found = {}
+    for one in records.read("rate_curves"):
+        if one["study"] != "square-root" or one["seed"] != seed:
+            continue
+        if one["batch"] == 2:
+            found = {"2 rows": one["losses"], **found}
+        elif one["batch"] == 8:
+            found[NAMES[one["rule"]]] = one["losses"]
+    return found
 
 
 @cache
-def _pairs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs():
     """First and second tokens of all pairs of frequent tokens, and the share of each pair."""
     tokens = np.asarray(data.embedded().tokens).astype(int)
     place = np.full(tokens.max() + 1, -1)
@@ -40,7 +56,7 @@ def _pairs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return first, second, share
 
 
-def losses(optimizer: str, batch: int, grid: Sequence[float], seeds: int = SEEDS) -> np.ndarray:
+def losses(optimizer, batch, grid, seeds=SEEDS):
     """Loss over the corpus after `PAIRS` pairs in steps of `batch`: (rates, seeds), nats."""
     import torch
 
@@ -49,7 +65,7 @@ def losses(optimizer: str, batch: int, grid: Sequence[float], seeds: int = SEEDS
     x, y = (torch.tensor(one[np.stack(draws)]) for one in (first, second))
     tables = [torch.zeros(seeds, WORDS, WORDS, requires_grad=True) for _ in grid]
     groups = [{"params": [table], "lr": rate} for table, rate in zip(tables, grid, strict=True)]
-    made: dict[str, Callable[[], Any]] = {
+    made = {
         "sgd": partial(torch.optim.SGD, groups),
         "adam": partial(torch.optim.Adam, groups, betas=(0.9, 0.99)),
     }
@@ -66,13 +82,11 @@ def losses(optimizer: str, batch: int, grid: Sequence[float], seeds: int = SEEDS
         told.step()
     with torch.no_grad():
         every = torch.log_softmax(torch.stack(tables).double(), -1)
-        found: np.ndarray = -(torch.tensor(share) * every).sum((-1, -2)).numpy()
+        found = -(torch.tensor(share) * every).sum((-1, -2)).numpy()
     return found
 
 
-def best_rates(
-    optimizer: str, batches: Sequence[int] = BATCHES
-) -> dict[int, tuple[float, float, float]]:
+def best_rates(optimizer, batches=BATCHES):
     """{batch: (best rate, lower, upper)}: geometric mean over seeds, and two standard errors."""
     found = {}
     grid = GRIDS[optimizer]
@@ -83,24 +97,39 @@ def best_rates(
     return found
 
 
-def _vertex(x: np.ndarray, y: np.ndarray) -> float:
+def _vertex(x, y):
     """Where the parabola through the lowest value and its neighbours is lowest."""
     lowest = int(np.clip(np.argmin(y), 1, len(y) - 2))
     a, b, _ = np.polyfit(x[lowest - 1 : lowest + 2], y[lowest - 1 : lowest + 2], 2)
     return float(np.clip(-b / (2 * a), x[0], x[-1]))
 
 
+def followed(schedule, batches):
+    """Tokens seen and thousandths of the rate along steps; a schedule hears of each new batch."""
+    seen, rate, last = [0], [1e3 * schedule.told()["lr"]], batches[0]
+    for batch in batches:
+        if batch != last:
+            schedule.change(batch)
+        schedule.step(batch)
+        seen.append(seen[-1] + batch)
+        rate.append(1e3 * schedule.told()["lr"])
+        last = batch
+    return seen, rate
+
+
 LENGTH, ROWS, GROWN = 64, 2, 8  # tokens of a row; rows of a step, before and after the change
 HELD, TEXT = 40, 552  # rows that are never trained on; all rows
 
 
-def trained(make: Callable[[], Any], *, stop: bool) -> tuple[list[int], list[float], list[float]]:
+def trained(make, *, stop):
     """Tokens, held-out losses and rates of a run that grows its batch at half of its tokens.
 
     With `stop` the run is killed after the change, and goes on with everything made anew but the
     weights, the state of the optimizer, and the saved state of the schedule.
     """
     import torch
+
+    from batchlab import loop, model
 
     corpus = data.embedded()
     tokens = torch.from_numpy(corpus.tokens[: TEXT * LENGTH].astype("int64")).view(-1, LENGTH)

@@ -1,0 +1,16 @@
+"""Rates: the batch changed. The exercises in the order of the page."""
+
+ORDER = (
+    "new-rate",
+    "adam-rule",
+    "same-half-life",
+    "which-rule",
+    "grow-at",
+    "warmup-test",
+    "token-schedule",
+)
+
+
+def told(lr, beta1, beta2, eps, decay):
+    """What a group of AdamW is told, under torch's names."""
+    return {"lr": lr, "betas": (beta1, beta2), "eps": eps, "weight_decay": decay}

@@ -1,0 +1,82 @@
+"""Which rule was shown for a case, or none?"""
+
+from batchlab.exercises import Exercise
+
+CASES = {
+    "A": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 9,000 images",
+    "B": "SGD on ImageNet, 256 -> 65,536 images",
+    "C": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 3,000 sequences",
+    "D": "pre-training, AdamW (0.9, 0.95), 256 -> 4,096 sequences; noise scale 6,000 sequences",
+    "E": "pre-training, AdamW (0.9, 0.95), 512 -> 1 sequences; how to keep beta2's memory",
+    "F": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 600 sequences",
+    "G": "LoRA, AdamW (0.9, 0.999), 16 -> 128 sequences; no noise scale known",
+}
+WORDS = ("linear", "full rule", "half-life", "tune")
+WHY = {
+    "A": "SGD, below the noise scale, in the range of images where one rule was shown",
+    "B": "65,536 images lie beyond the 8,192 up to which the rule was shown",
+    "C": "Adam, below the noise scale, k = 4 and k (1 - 0.9) = 0.4",
+    "D": "k = 16 and k (1 - 0.9) = 1.6: look at the limit of the rule",
+    "E": "asked is the memory of beta2 in tokens, at k = 1 / 512",
+    "F": "1,024 sequences are above this noise scale",
+    "G": "fine-tuning has no range of its own in the table, and no noise scale is known",
+}
+
+
+def which_rule():
+    """{case: "linear", "full rule", "half-life" or "tune"} for the cases A to G."""
+    return {
+        "A": "linear",
+        "B": "tune",
+        "C": "full rule",
+        "D": "tune",
+        "E": "half-life",
+        "F": "tune",
+        "G": "tune",
+    }
+
+
+def why(got):
+    """What speaks against the first wrong rule."""
+    for case, right in which_rule().items():
+        said = got[case]
+        if not isinstance(said, str) or said.strip().casefold() not in WORDS:
+            return f"one of these words is asked: {', '.join(WORDS)}"
+        if said.strip().casefold() != right:
+            return WHY[case]
+    return ""
+
+
+exercise = Exercise(
+    which_rule,
+    hints=(
+        "which optimizer, which unit, which k, and is a noise scale known?",
+        "compare the larger batch with the noise scale and with the range where the rule was shown",
+        "k (1 - beta1) of 1 or more ends the full rule",
+    ),
+    asked=lambda: "the rules of the cases",
+    explain=why,
+    shown=[()],
+    passed="Right: a rule goes with an optimizer, a unit and a range; outside, tune.",
+)
+for _case, _right, _wrong in [
+    ("A", "linear", "tune"),
+    ("B", "tune", "linear"),
+    ("C", "full rule", "linear"),
+    ("D", "tune", "full rule"),
+    ("E", "half-life", "full rule"),
+    ("F", "tune", "full rule"),
+    ("G", "tune", "full rule"),
+]:
+    exercise.edit(WHY[_case], [(f'"{_case}": "{_right}"', f'"{_case}": "{_wrong}"')])
+exercise.edit(
+    f"one of these words is asked: {', '.join(WORDS)}", [('"A": "linear"', '"A": "square root"')]
+)
+exercise.edit("a case is missing", [('        "F": "tune",\n', "")], says="F")
+
+
+@exercise.style
+def in_capitals():
+    """in capitals"""
+    right = ("LINEAR", "Tune", " full rule", "tune", "Half-Life", "tune", "tune")
+    return dict(zip("ABCDEFG", right))

@@ -1,0 +1,140 @@
+"""Lesson 12: its rules are the library's; the growing batch, the live rates, the resumed run."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from batchlab import rates
+from batchlab.exercises.rates import grow_at, scenes, told
+from batchlab.exercises.rates.adam_rule import adam_rule
+from batchlab.exercises.rates.new_rate import new_rate
+from batchlab.exercises.rates.same_half_life import same_half_life
+from batchlab.exercises.rates.token_schedule import TokenSchedule
+
+TOLD = told(1e-3, 0.9, 0.99, 1e-8, 0.1)
+
+
+def test_the_rules_are_those_of_the_library():
+    assert new_rate(0.1, 256, 8192, "sgd", 9000) == pytest.approx(rates.linear(0.1, 256, 8192))
+    assert new_rate(3e-4, 256, 1024, "adamw", 9000) == pytest.approx(
+        rates.square_root(3e-4, 256, 1024)
+    )
+    after = rates.adam_square_root(rates.Hyperparameters(3e-4, 0.9, 0.999, 1e-8), 256, 1024)
+    found = adam_rule(told(3e-4, 0.9, 0.999, 1e-8, 0.1), 256, 1024)
+    assert (found["lr"], *found["betas"], found["eps"]) == pytest.approx(
+        (after.rate, after.beta1, after.beta2, after.epsilon)
+    )
+    assert found["weight_decay"] == pytest.approx(
+        rates.weight_decay_for(0.1, 256, 1024, rate_factor=2)
+    )
+    for to in (1, 700, 4096):
+        assert same_half_life(0.95, 512, to) == pytest.approx(rates.beta2_for(0.95, 512, to))
+
+
+@pytest.mark.parametrize("after", [640, 4096])
+def test_both_refuse_k_10_and_16_with_beta1_of_0_9(after):
+    assert 10 * (1 - 0.9) < 1, "floats fall short of 1"
+    before = 64 if after == 640 else 256
+    with pytest.raises(ValueError, match="beta1"):
+        adam_rule(TOLD, before, after)
+    with pytest.raises(ValueError, match="beta1"):
+        rates.adam_square_root(rates.Hyperparameters(3e-4, 0.9, 0.999, 1e-8), before, after)
+
+
+def test_the_reference_schedule_is_the_curve_of_the_library():
+    curve = rates.Curve(2600, 400, "cosine", 0.1)
+    one, seen = TokenSchedule(TOLD, 100, 400, 2600, 0.1), 0
+    for tokens in (60, 340, 1, 999, 700, 900, 50):
+        assert one.told()["lr"] == pytest.approx(1e-3 * curve.factor(seen))
+        one.step(tokens)
+        seen += tokens
+
+
+def test_two_changes_are_one_and_a_way_back_leads_back():
+    twice, once = (TokenSchedule(TOLD, 100, 0, 1000, 0.1) for _ in range(2))
+    twice.change(200), twice.change(400), once.change(400)
+    assert twice.told()["betas"] == pytest.approx(once.told()["betas"])
+    twice.change(100)
+    assert twice.told()["lr"] == pytest.approx(TOLD["lr"])
+    assert twice.told()["weight_decay"] == pytest.approx(0.1)
+
+
+def test_the_earliest_growth_costs_nothing_and_the_one_before_it_does():
+    at, without = grow_at.grow_at(), grow_at.growth(15_120, "stays")
+    assert at == grow_at.earliest("stays")
+    assert grow_at.growth(at, "stays")[0] <= without[0] < grow_at.growth(at - 280, "stays")[0]
+    assert grow_at.growth(at, "stays")[1] == pytest.approx(without[1] / 2, rel=0.01), "half of it"
+    opened = grow_at.finder()
+    assert opened.scene()["found"] is False
+    assert opened.scene({"at": at, "rate": "stays"})["found"]
+
+
+def test_what_the_page_says_of_growths():
+    without = np.array(grow_at.growth(15_120, "stays")[2])
+    ratio = np.array(grow_at.growth(5040, "stays")[2]) / without
+    assert ratio.min() == pytest.approx(0.97, abs=0.01) and ratio[-1] == pytest.approx(
+        1.36, abs=0.01
+    )
+    linear = [grow_at.growth(at, "x k")[0] / without[-1] for at in range(0, 15_120, 280)]
+    assert min(linear) > 1.13 and max(linear) < 1.14
+
+
+def test_the_noisy_quadratic_is_what_sampling_gives():
+    rng, curve = np.random.default_rng(0), 1 / np.arange(1, 201)
+    state = np.ones((400, 200))
+    for _ in range(100):
+        noise = rng.normal(size=state.shape) * np.sqrt(curve / 4)
+        state -= 0.1 * (curve * state + noise)
+    expected = np.ones(200)
+    for _ in range(100):
+        expected = (1 - 0.1 * curve) ** 2 * expected + 0.01 * curve / 4
+    assert (curve * state**2).sum(1).mean() / 2 == pytest.approx(
+        (curve * expected).sum() / 2, rel=0.02
+    )
+
+
+def test_sgds_best_rate_grows_with_the_batch_and_adams_with_about_its_root():
+    found = {name: scenes.best_rates(name, (16, 64)) for name in ("sgd", "adam")}
+    grown = {name: math.log2(best[64][0] / best[16][0]) / 2 for name, best in found.items()}
+    assert 0.8 < grown["sgd"] < 1.2 and 0.4 < grown["adam"] < 0.8
+
+
+def test_the_record_leaves_the_unchanged_run_behind():
+    gaps = [
+        one["8 rows, nothing changed"][-1] - one["2 rows"][-1]
+        for one in map(scenes.recorded, (0, 1))
+    ]
+    assert np.mean(gaps) == pytest.approx(0.7145, abs=1e-3)
+
+
+@pytest.mark.slow
+def test_a_resumed_run_is_the_run():
+
+    def made():
+        return TokenSchedule(TOLD | {"lr": 4e-3}, 128, 4096, 32_768)
+
+    whole, resumed = (scenes.trained(made, stop=stop) for stop in (False, True))
+    assert len(whole[2]) == 128 + 32 and whole == resumed
+
+
+@pytest.mark.parametrize(
+    ("package", "file", "line"),
+    [
+        ("transformers", "training_args.py", "learning_rate: float = field(default=5e-5"),
+        ("transformers", "training_args.py", "adam_beta2: float = field(\n        default=0.999"),
+        ("transformers", "training_args.py", "max_grad_norm: float = field(\n        default=1.0"),
+        ("transformers", "training_args.py", "int(self.warmup_steps) if self.warmup_steps >= 1"),
+        ("accelerate", "scheduler.py", "for _ in range(num_processes)"),
+        ("trl", "trainer/sft_config.py", "learning_rate: float = field(\n        default=2e-5"),
+        ("trl", "trainer/grpo_config.py", "learning_rate: float = field(\n        default=1e-6"),
+        ("trl", "trainer/dpo_config.py", "learning_rate: float = field(\n        default=1e-6"),
+    ],
+)
+def test_what_the_lesson_says_of_the_tools_stands_in_the_installed_code(package, file, line):
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        pytest.skip(f"{package} is not installed")
+    assert line in (Path(found.origin).parent / file).read_text(encoding="utf-8")
