@@ -78,7 +78,7 @@ __main__ | cli | numpy
 classroom | widgets ~exercises | numpy | IPython
 classroom.real_runs | classroom records report units | numpy
 exercises | classroom | numpy
-exercises.* | classroom exercises library | numpy torch | pytest torch
+exercises.* | classroom exercises library | numpy torch transformers | pytest torch
 classroom.probes | classroom library | matplotlib numpy torch transformers
 grading | classroom reading ~exercises | numpy | nbgrader sqlalchemy torch
 authoring | classroom exercises | numpy | jupytext nbformat nbgrader traitlets
