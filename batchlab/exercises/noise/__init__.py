@@ -1,0 +1,12 @@
+"""Noise: what a batch is worth. The exercises in the order of the page."""
+
+ORDER = (
+    "critical-batch",
+    "fastest",
+    "fewest-tokens",
+    "two-norms",
+    "noise-scale",
+    "scale-test",
+    "step-meter",
+    "which-batch",
+)

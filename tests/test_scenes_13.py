@@ -1,0 +1,101 @@
+"""What the page of lesson 13 shows: runs with a known truth; and how its meter is listened to."""
+
+import math
+
+import numpy as np
+import pytest
+
+from batchlab import noise
+from batchlab.exercises.noise import (
+    bench,
+    critical_batch,
+    fastest,
+    fewest_tokens,
+    noise_scale,
+    scenes,
+    step_meter,
+    two_norms,
+    which_batch,
+)
+from batchlab.noise import norms
+
+UNEQUAL = step_meter.UNEQUAL
+
+
+def test_two_norms_and_their_ratio_are_those_of_the_library():
+    rng = np.random.default_rng(0)
+    small, big = rng.uniform(100, 150, 12), rng.uniform(15, 25, 12)
+    found = noise.from_norms(small, big, small_batch=8, big_batch=64)
+    readings = [two_norms.two_norms(s, b, 8, 64) for s, b in zip(small, big, strict=True)]
+    scale, error = noise_scale.noise_scale(readings)
+    assert scale == pytest.approx(found.scale)
+    squared = found.trace_error**2 + (scale * found.squared_gradient_error) ** 2
+    squared -= 2 * scale * found.covariance
+    assert error == pytest.approx(math.sqrt(squared) / found.squared_gradient)
+
+
+def test_curves_agree_with_the_library():
+    curve = noise.StepsToTarget(1000, 250)
+    batch, seconds = fastest.fastest(1000, 250, 5e-3, 2e-4)
+    assert batch == pytest.approx(
+        noise.fastest_batch(curve, fixed_seconds=5e-3, seconds_per_sequence=2e-4)
+    )
+    assert seconds == pytest.approx(curve.steps(batch) * (5e-3 + 2e-4 * batch))
+    found = [
+        critical_batch.critical_batch(noise.fit_steps(steps).critical_batch, 256, 0.2)
+        for steps in noise.zhang2025().values()
+    ]
+    assert [round(one) for one in found] == [745, 955, 1394, 1889, 2533]
+
+
+def test_the_noisy_quadratic_has_the_published_shape():
+    reached = scenes.steps_to_target()
+    assert (reached[1], reached[4096]) == (31203, 122)
+    curve = noise.fit_steps(reached)
+    assert round(curve.critical_batch) == 280 and curve.worst < 0.11
+
+
+def test_the_noise_scale_grows_along_the_regression():
+    scales = [round(noise.exact(scenes.examples_of(step)).scale) for step in (0, 5, 20, 60)]
+    assert scales == [50, 160, 817, 4846]
+
+
+def test_the_finder_has_one_answer_that_is_neither_an_edge_nor_the_fastest():
+    right = [one for one in fewest_tokens.BATCHES if not fewest_tokens.fault(one)]
+    assert right == [219]
+    assert "fastest" in fewest_tokens.why(463) and "left" in fewest_tokens.why(774)
+
+
+def test_the_words_of_the_reports_are_the_library_s_definitions_and_the_noise_scale():
+    assert set(which_batch.WORDS) == {*noise.DEFINITIONS, "noise_scale"}
+    assert which_batch.which_batch().keys() == which_batch.REPORTS.keys()
+
+
+def heard(step, model, optimizer, schedule, windows, max_norm):
+    """The library's tracker as a meter: it listens to the same step."""
+    losses = []
+    with norms.Tracker(model, optimizer) as tracker:
+        for window in windows:
+            losses.append(step(model, optimizer, schedule, window, max_norm))
+        found = tracker.estimate()
+    return {"losses": losses, "readings": found.readings, "scale": found.scale, "error": 0.0}
+
+
+@pytest.mark.parametrize("options", [{}, {"max_norm": 0.6}, {"frozen": True}])
+def test_the_reference_hears_what_the_library_hears(options):
+    yours, theirs = (bench.seen(one, UNEQUAL, **options) for one in (step_meter.metered_run, heard))
+    assert theirs["scale"] == pytest.approx(yours["scale"])
+    np.testing.assert_array_equal(theirs["losses"], yours["losses"])
+    np.testing.assert_array_equal(theirs["weights"], yours["weights"])
+    assert theirs["hooks left"] == [] and theirs["forward passes"] == sum(map(len, UNEQUAL))
+
+
+def test_a_huge_window_has_a_finite_sum_and_no_finite_pieces():
+    windows = [[[3, 8], [5, 2]], [[bench.HUGE], [bench.COUNTER]], [[4, 4], [9]], [[2, 3, 5], [8]]]
+    found = bench.seen(step_meter.metered_run, windows, step="careful")
+    assert found["readings"] == 3 and np.isfinite(found["losses"]).all()
+
+
+def test_a_step_without_backward_passes_cannot_be_heard():
+    assert scenes.stops(scenes.take_step)
+    assert not scenes.stops(lambda *given: 0.0)
