@@ -224,8 +224,8 @@ def test_only_the_running_model_is_shown_a_micro_batch():
 
 
 def test_the_label_that_is_not_trained_and_the_micro_batch_are_defined_once():
-    from batchlab.exercises.accumulation import bigram
     from batchlab.data import _corpus
+    from batchlab.exercises.accumulation import bigram
 
     for room in (batches, loop, _corpus, bigram):
         assert room.IGNORE is counts.IGNORE
