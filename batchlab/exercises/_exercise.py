@@ -334,17 +334,17 @@ class Exercise:
         if not said:
             return
 
-        def came(value: Any, raised: Any) -> bool:
+        def whole(value: Any, raised: Any) -> bool:
             return raised is None and alike(got, value, self._how)
 
-        def alike_in_words(value: Any, raised: Any) -> bool:
+        def words(value: Any, raised: Any) -> bool:
             return raised is None and self._fault(value, case) == said
 
-        likely = (
-            self._thoughts(earlier, case, came)
-            or self._thoughts(earlier, case, alike_in_words)
-            or self._because(got, case)
-        )
+        def both(value: Any, raised: Any) -> bool:
+            return whole(value, raised) and words(value, raised)
+
+        fitting = (self._thoughts(earlier, case, one) for one in (both, whole, words))
+        likely = next(filter(None, fitting), "") or self._because(got, case)
         verdict.refuse(asked, said, likely)
 
     def _fault(self, got: Any, case: Any) -> str:

@@ -200,12 +200,16 @@ for _thought, _says, *_changes in [
     ("None where none fits", "without `return`", (RAISED, "return None")),
     (
         "refuses without the least bytes",
-        "must see the value",
+        "without the least bytes",
         (": every plan needs at least {least}", ""),
     ),
     ("an assertion", "AssertionError", (RAISED, 'assert best is not None, f"at least {least}"')),
-    ("whole bytes in the error", "must see the value", ("{least}", "{least:.0f}")),
-    ("names what is missing", "must see the value", ("at least {least}", "{least - budget} more")),
+    ("whole bytes in the error", "whole bytes", ("{least}", "{least:.0f}")),
+    (
+        "names what is missing",
+        "names what is missing",
+        ("at least {least}", "{least - budget} more"),
+    ),
 ]:
     exercise.edit(_thought, _changes, says=_says)
 

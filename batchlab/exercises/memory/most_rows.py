@@ -306,7 +306,7 @@ for _thought, *_changes in [
     exercise.edit(_thought, _changes)
 for _thought, _says, *_changes in [
     ("no number in the refusal", "must see the value", ("of {len(worst[-1])} tokens ", "")),
-    ("one number in the refusal", "must see the value", (", the data {len(documents)}", "")),
+    ("one number in the refusal", "one number in the refusal", (", the data {len(documents)}", "")),
 ]:
     exercise.edit(_thought, _changes, says=_says)
 

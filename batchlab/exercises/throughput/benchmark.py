@@ -276,7 +276,7 @@ for _thought, _says, *_changes in [
         ("begin = clock()", "import time; begin = time.perf_counter()"),
         ("return clock()", "return time.perf_counter()"),
     ),
-    ("a refusal without the number", "must see the value", (", got {rounds}", "")),
+    ("a refusal without the number", "a refusal without the number", (", got {rounds}", "")),
     ("the seconds alone", "two dicts", ("return found, ratios", "return found")),
 ]:
     exercise.edit(_thought, _changes, says=_says)
