@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from batchlab.authoring import catalogue, pages, prose
+from batchlab.authoring import catalogue, expand, pages, prose
 
 ROOT = Path(__file__).parent.parent
 NO_CLAIMS = "claims = []\n[articles]\n"
@@ -25,7 +25,7 @@ def test_every_lesson_has_its_address_its_card_and_its_place_in_the_contents(lai
         assert f"      - file: lessons/{one.folder}\n" in contents
         assert f'<li data-lesson="{one.folder}">' in front and one.question in front
         assert one.measured in front and one.built in front
-        source = (ROOT / f"solutions/{one.folder}/{one.topic}.md").read_text()
+        source = expand.read(ROOT / f"solutions/{one.folder}/{one.topic}.md")
         page = laid_out[f"lessons/{one.folder}.md"].decode()
         page = re.sub(r" fingerprint: \w{16},", "", page, count=1)
         assert page == source.replace(f"measured: {one.measured}\n", "")
@@ -174,9 +174,9 @@ def test_an_answer_loses_its_marks_and_a_blank_its_answer(folds):
     assert folds.without_answers(two) == f"{blank}\n\n\n{blank.replace('f(x)', 'g(x)')}"
 
 
-def test_other_ways_come_from_the_bank_of_the_lesson(folds):
+def test_other_ways_come_from_the_exercises_of_the_lesson(folds):
     ways = folds._other_ways(ROOT, "lessons/02_padding")
-    assert "numpy, batch by batch" in ways["waste"]
+    assert "with arrays" in ways["waste"]
     assert folds._other_ways(ROOT, "doctor") == {} == folds._other_ways(ROOT, "lessons/99_none")
     told = folds._told({"a loop": "x = 1", "long": "x = 1\n" * 30})
     assert told[0].astext() == "Other ways that pass every check: a loop; long."

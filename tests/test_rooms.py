@@ -74,7 +74,7 @@ report | data doctor padding records units ~memory.* ~model ~plots | numpy
 widgets | packing padding plan units | numpy | anywidget traitlets
 cli | library | numpy | torch tqdm transformers
 __main__ | cli | numpy
-# what teaches | numpy
+# what teaches | numpy torch transformers
 classroom | widgets ~exercises | numpy | IPython
 classroom.real_runs | classroom records report units | numpy
 exercises | classroom | numpy
@@ -187,8 +187,6 @@ MISTAKES = {  # what is said of a tree of some files, `file = text`
     "widgets may not use grading": "widgets = from batchlab import grading",
     "classroom may not use exercises": "classroom = from batchlab import exercises",
     "exercises may not use loop": "exercises = from batchlab import loop",
-    "exercises.loop.a: torch arrives": "exercises = | exercises.loop = | "
-    "exercises.loop.a = import torch",
     "padding: lengths._a is private": "padding = from batchlab.lengths._a import b",
     "plan._a stands behind plan": "plan = | plan._a = from batchlab.plan import b",
     "plan._a stands in a circle": "plan = | plan._a = from batchlab.plan import _b | "

@@ -40,7 +40,10 @@ def test_a_rate_that_cannot_be_served_is_said(requests, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--card", "b300"], "one of H100 SXM, H200 SXM, A100 SXM 80GB, T4 is needed, got b300"),
+        (
+            ["--card", "b300"],
+            "one of H100 SXM, H200 SXM, A100 SXM 80GB, B200, GB200, T4 is needed, got b300",
+        ),
         (["--arrivals", "0"], "a number above 0 is needed, got 0"),
         (["--arrivals", "nan"], "a number above 0 is needed, got nan"),
     ],

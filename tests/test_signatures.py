@@ -43,6 +43,8 @@ def public():
     """Every function and class of the library that a door hands on, once."""
     found = {}
     for door in DOORS:
+        if door.startswith("exercises."):  # written as learners write
+            continue
         module = importlib.import_module(f"batchlab.{door}")
         for name in getattr(module, "__all__", ()):
             one = getattr(module, name)

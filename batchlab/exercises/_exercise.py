@@ -1,20 +1,16 @@
-"""What is known of one exercise, and how an answer to it is judged.
+"""Judge an answer to an exercise.
 
-reference, cases, mistakes, styles  ->  a refusal that names the thought, or nothing
+an answer, cases  ->  a refusal that names the thought, or nothing
 
 A thought is named only if its version is right in all earlier cases: the others would have been
 refused there.
 """
 
-import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from dataclasses import fields
 from typing import Any, TypeVar
-
-import numpy as np
 
 from batchlab.classroom import check, plain, verdict
 from batchlab.classroom.afar import beside
@@ -23,8 +19,9 @@ from batchlab.classroom.copies import copied
 from batchlab.classroom.showing import worded
 from batchlab.classroom.verdict import CheckFailed
 from batchlab.exercises._compare import How, alike, compare
+from batchlab.exercises._known import By, Known, Mistake, parts_of
 from batchlab.exercises._limit import limited
-from batchlab.exercises._text import built, changed, source_of
+from batchlab.exercises._text import built
 from batchlab.exercises._words import lines_of, restated
 
 __all__ = ["By", "Exercise", "Mistake"]
@@ -33,136 +30,12 @@ T = TypeVar("T")
 _tries: Counter[str] = Counter()  # failed checks in this process, by exercise
 
 
-class By:
-    """A case whose last arguments are handed over by name."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        self.arguments, self.options = arguments, options
-
-
-def _parts(case: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    return (case.arguments, case.options) if isinstance(case, By) else (tuple(case), {})
-
-
-@dataclass
-class Mistake:
-    """A wrong version: the thought behind it, its text, and words that its refusal must hold."""
-
-    thought: str
-    says: str
-    name: str  # of its function; empty for an edit
-    make: Callable[[], str]
-    names: dict[str, Any]
-    answer: str  # name of the exercise's function
-
-    @cached_property
-    def text(self) -> str:
-        """The version as an answer cell."""
-        return self.make()
-
-    @cached_property
-    def version(self) -> Callable[..., Any]:
-        """The version as a function or a class."""
-        made: Callable[..., Any] = built(self.text, self.answer, self.names)
-        return made
-
-
-@dataclass
-class Exercise:
-    """One exercise; see the guide of `batchlab.exercises`."""
-
-    right: Callable[..., Any]
-    points: int = 1
-    hints: tuple[str, ...] = ()
-    shown: list[Any] = field(default_factory=list)
-    drawn: Callable[[np.random.Generator], Iterable[Any]] = lambda rng: ()
-    asked: Callable[..., str] | None = None  # a case in the words of its message
-    explain: Callable[..., str] | None = None  # explain(got, *case): why a value is wrong
-    scene: Callable[..., Any] | None = None  # scene(answer, *case): plain data of live objects
-    fault: Callable[..., str] | None = None  # fault(got, *case): empty for each right result
-    mentions: Callable[..., tuple[Any, ...]] | None = None  # what the text of an error must name
-    misnamed: Callable[..., str] | None = None  # misnamed(text, *case): what it must not say
-    given: tuple[str, ...] = ()  # names that cells above define, which an answer may use
-    tests: "tuple[Exercise, tuple[str, ...], tuple[str, ...]] | None" = None  # mistakes, styles
-    share: str = ""  # thought of one minus a share from 0 to 1; adds per cent and rounding, too
-    twice: bool = True  # a second call with the same case must give the same
-    rel: float | None = None
-    abs: float = 2e-7
-    whole: bool = True  # an int is judged as a count: 3.0 is refused
-    secret: bool = False
-    parts: tuple[str, ...] = ()
-    order: bool = True
-    ints: bool = False  # a list of ints: 3.0 is none
-    groups: bool = False
-    passed: str = "Right."
-    mistakes: list[Mistake] = field(default_factory=list)
-    styles: dict[str, Callable[[], str]] = field(default_factory=dict)
-    _before: dict[tuple[str, int, int], Any] = field(default_factory=dict)  # see `_once`
-
-    def __post_init__(self) -> None:
-        if self.share:
-            self._dressed("in per cent: a share lies between 0 and 1", "100 * (")
-            self._dressed(self.share, "1 - (")
-            self._dressed("rounded: give all digits", "round(", ", 2)")
-            self._dressed("rounded to six digits: give all", "round(", ", 6)")
-
-    @property
-    def name(self) -> str:
-        """What the student's function or class is called."""
-        return self.right.__name__
-
-    @property
-    def text(self) -> str:
-        """The reference as an answer cell."""
-        return source_of(self.right, self.name)
-
-    def of(self, text: str) -> Any:
-        """What the text of an answer cell defines, among the names of the exercise's file."""
-        return built(text, self.name, self._names)
+class Exercise(Known):
+    """One exercise, and its judge; see the guide of `batchlab.exercises`."""
 
     def forget(self) -> None:
         """Begin with the first hint again."""
         _tries.pop(self.name, None)
-
-    @property
-    def _names(self) -> dict[str, Any]:
-        home: dict[str, Any] = vars(inspect.getmodule(self.right))
-        return home
-
-    # ---- what an author adds -------------------------------------------------------------------
-
-    def mistake(self, version: Any = None, *, says: str = "") -> Any:
-        """Add a wrong version whose docstring is the thought; `says`: words of its refusal."""
-        if version is None:
-            return lambda one: self.mistake(one, says=says)
-        thought = " ".join((inspect.getdoc(version) or "").split())
-        self._add(thought, says, lambda: source_of(version, self.name), version.__name__)
-        return version
-
-    def edit(self, thought: str, changes: list[tuple[str, str]], *, says: str = "") -> None:
-        """Add a mistake as the reference with parts replaced; each stands there exactly once."""
-        self._add(thought, says, lambda: changed(self.text, changes, f"{self.name}, {thought!r}"))
-
-    def style(self, version: T) -> T:
-        """Add another right way; its docstring says which."""
-        said = " ".join((inspect.getdoc(version) or version.__name__).split())  # type: ignore[attr-defined]
-        self.styles[said] = lambda: source_of(version, self.name)
-        return version
-
-    def _dressed(self, thought: str, before: str, after: str = ")") -> None:
-        """Add a generic mistake: the last line's value in other clothes."""
-
-        def text() -> str:
-            head, _, value = self.text.rstrip().rpartition("    return ")
-            return f"{head}    return {before}{value}{after}\n"
-
-        self._add(thought, "", text)
-
-    def _add(self, thought: str, says: str, make: Callable[[], str], name: str = "") -> None:
-        one = Mistake(thought, says or thought, name, make, self._names, self.name)
-        self.mistakes.append(one)
-
-    # ---- judging -------------------------------------------------------------------------------
 
     def check(self, answer: Any, *, shown: Iterable[Any] | None = None, fresh: Any = None) -> None:
         """Refuse a wrong answer; `fresh` is a generator for cases that no page shows."""
@@ -180,7 +53,7 @@ class Exercise:
             raise self._with_hint(refused) from None
 
     def _one(self, answer: Any, case: Any, earlier: list[Any]) -> None:
-        arguments, options = _parts(case)
+        arguments, options = parts_of(case)
         asked = self._asked(case)
         want, error = self._outcome(self.right, case)
         seen = answer if self.scene is None else beside(self.scene, answer)
@@ -238,7 +111,7 @@ class Exercise:
         return self._once("outcome", version, case, self._ran)
 
     def _ran(self, version: Any, case: Any) -> tuple[Any, Exception | None]:
-        arguments, options = copied(_parts(case))
+        arguments, options = copied(parts_of(case))
         try:
             with quietly():
                 if self.scene is not None:
@@ -260,7 +133,7 @@ class Exercise:
         return self._once("agrees", version, case, self._passes)
 
     def _passes(self, version: Any, case: Any) -> bool:
-        arguments, options = _parts(case)
+        arguments, options = parts_of(case)
         (value, raised), (want, error) = (
             self._outcome(version, case),
             self._outcome(self.right, case),
@@ -306,7 +179,7 @@ class Exercise:
 
     def _named(self, came: Exception, error: Exception, case: Any, asked: str) -> None:
         """Refuse an error whose text lacks what it must name, or says what it must not."""
-        arguments, options = _parts(case)
+        arguments, options = parts_of(case)
         wished = self.mentions(*arguments, **options) if self.mentions else ()
 
         def again() -> None:
@@ -349,14 +222,14 @@ class Exercise:
 
     def _fault(self, got: Any, case: Any) -> str:
         """What is wrong with a result, in words; the same words mean the same mistake."""
-        arguments, options = _parts(case)
+        arguments, options = parts_of(case)
         try:
             return self.fault(got, *arguments, **options) if self.fault else ""
         except (TypeError, ValueError, LookupError, AttributeError) as error:
             return f"{plain.shown(got)}, which is not as asked: {worded(error)}"
 
     def _because(self, got: Any, case: Any) -> str:
-        arguments, options = _parts(case)
+        arguments, options = parts_of(case)
         try:
             return self.explain(got, *arguments, **options) if self.explain else ""
         except Exception:  # of a value that it does not know
@@ -379,7 +252,7 @@ class Exercise:
             check.finds_bugs(test, right=right, wrong=wrong, asked=asked)
 
     def _asked(self, case: Any) -> str:
-        arguments, options = _parts(case)
+        arguments, options = parts_of(case)
         if self.asked:
             return self.asked(*arguments, **options)
         said = [plain.shown(one) for one in arguments]

@@ -16,6 +16,16 @@ __all__ = ["callback"]
 BETWEEN = "between two steps"  # logging, evaluation, saving, or waiting for input
 
 
+def _asks(verb: str) -> Any:
+    """A method of a listener that asks its recorder, while it has one."""
+
+    def method(self: Any, *_: Any, **__: Any) -> None:
+        if self.recorder:
+            getattr(self.recorder, verb)()
+
+    return method
+
+
 def callback(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
     """A callback for the trainers of transformers and TRL that records their steps for `doctor`.
 
@@ -50,17 +60,9 @@ def callback(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
                 self.recorder.was("input")
                 self.recorder.begin_host()
 
-        def on_pre_optimizer_step(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.optimizer_begins()
-
-        def on_optimizer_step(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.optimizer_ended()
-
-        def on_step_end(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.stepped()
+        on_pre_optimizer_step = _asks("optimizer_begins")
+        on_optimizer_step = _asks("optimizer_ended")
+        on_step_end = _asks("stepped")
 
         @guarded("parts between two steps")
         def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:

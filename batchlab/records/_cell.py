@@ -1,7 +1,6 @@
 """A cell: what some steps at one setting held, how long they took, and on what machine.
 
     setting, counts, seconds by part  ->  Cell;  cells of one setting add
-
 Words
     setting  rows, accumulation, layout, checkpointing, precision, data_parallel, and of what model,
              data and device: cells that agree in all of these may be added

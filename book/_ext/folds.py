@@ -17,6 +17,9 @@ from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from batchlab import exercises
+from batchlab.authoring import laws
+
 __all__ = ["Folds", "setup", "without_answers", "without_markers"]
 
 MARKERS = re.compile(r"^[ \t]*### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)(?:\n|\Z)", re.MULTILINE)
@@ -110,7 +113,13 @@ def _drop_source(cell: nodes.container) -> None:
 
 
 def _other_ways(root: Path, page: str) -> dict[str, dict[str, str]]:
-    """Right answers of a lesson's bank, by exercise and by the thought behind them."""
+    """Right ways of a lesson's exercises, by exercise and by what each of them is."""
+    topic = Path(page).name.partition("_")[2]
+    if page.startswith("lessons/") and topic in exercises.folders():
+        found: dict[str, dict[str, str]] = {}
+        for kind, name, way, code, _ in laws.answers(topic):
+            found.setdefault(name, {}).update({way: code} if kind == "right" else {})
+        return found
     bank = root / "tests/wrong_answers" / f"{Path(page).name}.py"
     if not page.startswith("lessons/") or not bank.is_file():
         return {}
