@@ -24,7 +24,7 @@ import numpy as np
 from batchlab import exercises
 from batchlab.exercises import MOST_LETTERS, refusal
 
-__all__ = ["answers", "broken", "main"]
+__all__ = ["answers", "broken", "main", "unknown"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -67,7 +67,7 @@ def broken(name: str, seeds: int) -> Iterator[str]:
             if said := refusal(name, text, shown=[], fresh=np.random.default_rng(seed)):
                 yield f"right, and refused on seed {seed}: {way}: {_line(said)}"
                 break
-    if names := _unknown(exercise.text) - {exercise.name, "np", *exercise.given}:
+    if names := unknown(exercise.text) - {exercise.name, "np", *exercise.given}:
         yield f"the answer cell does not know {sorted(names)}: import it inside"
     first: set[int] = set()
     for one in exercise.mistakes:
@@ -98,10 +98,10 @@ def _told_by(name: str, text: str) -> int:
     return -1
 
 
-def _unknown(text: str) -> set[str]:
+def unknown(text: str) -> set[str]:
     """Global names that a text uses and neither binds nor finds among the built-in ones.
 
-    >>> sorted(_unknown("half = lambda x: comb(x, 2) / len(y)"))
+    >>> sorted(unknown("half = lambda x: comb(x, 2) / len(y)"))
     ['comb', 'y']
     """
     tables, used = [symtable.symtable(text, "answer", "exec")], set()

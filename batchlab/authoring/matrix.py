@@ -12,10 +12,12 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from batchlab.authoring import closure, laws, trial
+from batchlab.authoring.forks import LIMIT_SECONDS
 from batchlab.authoring.trial import Outcome
 from batchlab.classroom import check
 from batchlab.exercises import folders, refusal
@@ -120,7 +122,9 @@ def found(
         kept = [Outcome(**one) for one in told]
         if not faults(kept):
             return kept
-    results = trial.try_all(root, lesson) + _judged(lesson.partition("_")[2])
+    results = trial.try_all(root, lesson)
+    judged = partial(_judged, lesson.partition("_")[2])
+    results += trial.in_a_copy(judged, LIMIT_SECONDS)  # threads of this process stop a later copy
     if keep:
         keep.mkdir(parents=True, exist_ok=True)
         for old in keep.glob(f"{lesson}-*.json"):
@@ -129,13 +133,14 @@ def found(
     return results
 
 
-def _judged(topic: str) -> list[Outcome]:
+def _judged(topic: str) -> list[dict[str, Any]]:
     """The outcomes of the mistakes and the styles of a lesson's exercises."""
     found = []
     for kind, name, thought, text, words in laws.answers(topic) if topic in folders() else ():
         said = refusal(f"{topic}/{name}", text, fresh=check.rng(f"check-{name}"))
         caught: dict[str, Any] = {"caught_by": f"check-{name}", "error": "CheckFailed"}
-        found.append(Outcome(kind, name, thought, words, message=said, **(caught if said else {})))
+        one = Outcome(kind, name, thought, words, message=said, **(caught if said else {}))
+        found.append(asdict(one))
     return found
 
 
