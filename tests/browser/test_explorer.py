@@ -99,6 +99,7 @@ def test_a_page_keeps_the_setting_of_an_explorer(browser, tmp_path):
     slider.focus()
     page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuetext", "3")
+    page.wait_for_function("localStorage.length > 0")  # it is kept a moment later
     page.reload()
     expect(slider).to_have_attribute("aria-valuetext", "3")
     stored = {"setting": {"side": 99}}  # of an older edition: it is offered no more
