@@ -45,7 +45,7 @@ def test_a_lesson_gives_ten_points_and_has_one_build(topic):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_exercise_knows_mistakes_and_another_right_way(name):
     it = exercises.found(name)
-    assert len(it.mistakes) >= 4 and it.styles
+    assert len(it.mistakes) >= 6 and it.styles
 
 
 def area(rows, width):
@@ -176,6 +176,28 @@ def test_a_result_of_which_several_are_right_is_judged_by_its_fault():
     exercise = Exercise(split, shown=[(7,)], fault=fault)
     assert exercise.check(lambda total: [3, 4]) is None
     assert told(exercise, lambda total: [3, 3])[1] == "got     [3, 3], which makes 6 and not 7"
+
+
+def test_nan_is_no_inf_unless_either_shows_that_a_training_diverged():
+    def endless(size):
+        """A loss that is inf."""
+        return float("inf") * size
+
+    strict = Exercise(endless, shown=[(2,)])
+    assert strict.check(lambda size: float("inf")) is None
+    for wrong in (float("nan"), float("-inf"), 3.0):
+        assert "right is inf" in told(strict, lambda size, wrong=wrong: wrong)[1]
+    loose = Exercise(endless, shown=[(2,)], diverges=True)
+    assert loose.check(lambda size: float("nan")) is None
+    assert "right is nan or inf" in told(loose, lambda size: 3.0)[1]
+
+
+def test_a_cause_is_looked_for_only_where_a_result_is_wrong():
+    asked = []
+    exercise = made(explain=lambda got, rows, width: asked.append(got) or "look again")
+    exercise.check(area)
+    assert asked == []
+    assert "look again" in told(exercise, lambda rows, width: 11)[2] and set(asked) == {11}
 
 
 def test_options_go_by_name():

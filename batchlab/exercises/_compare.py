@@ -1,6 +1,6 @@
 """Compare what came with what is right: the right value says how.
 
-a float near (nan or inf: either), an int exactly, a tensor by dtype, shape and values, a dict
+a float near, an int exactly, a tensor by dtype, shape and values, a dict
 key by key; an empty text means that nothing is wrong, another one says what is
 """
 
@@ -32,10 +32,13 @@ class How:
     order: bool = True  # False: the order of a list does not count
     groups: bool = False  # a partition: neither the order of the lists nor that inside them
     ints: bool = False  # every number of a list must be an int
+    diverges: bool = False  # nan for inf and inf for nan: either shows that a training diverged
 
 
-def compare(got: Any, want: Any, asked: str, how: How, known: Known, explain: str = "") -> None:
-    """Refuse `got` unless it is `want`; `known` is asked only for a wrong one.
+def compare(
+    got: Any, want: Any, asked: str, how: How, known: Known, because: Callable[[], str] = str
+) -> None:
+    """Refuse `got` unless it is `want`; `known` and `because` are asked only of a wrong one.
 
     A thought is named only if its value is right in all that was judged before in this case; one
     whose whole value came, before others.
@@ -68,16 +71,16 @@ def compare(got: Any, want: Any, asked: str, how: How, known: Known, explain: st
             ]
             whole = [one for one in fits if _same(given, one[0], (), wished, how)]
             thoughts = dict.fromkeys(thought for _, thought in whole or fits)
-            likely = " - or: ".join(list(thoughts)[:2]) or explain
+            likely = " - or: ".join(list(thoughts)[:2]) or because()
             raise restated(refused, likely=likely) from None
         passed.append((at, want))
 
     try:
         part(got, want, asked, ())
     except CheckFailed as refused:
-        if explain and "\nlikely  " not in str(refused):
-            raise restated(refused, likely=explain) from None
-        raise
+        if "\nlikely  " in str(refused):
+            raise
+        raise restated(refused, likely=because()) from None
 
 
 def _members(got: Any, want: Any, asked: str, how: How) -> None:
@@ -103,8 +106,10 @@ def _judged(got: Any, want: Any, asked: str, how: How) -> None:
         check.equal(got, want, asked=asked, whole=how.whole, constant=how.secret)
     elif isinstance(want, float) and not math.isfinite(want):
         value = verdict.plainly(plain.number, got, asked, "")
-        if not plain.not_finite(value):
-            verdict.refuse(asked, f"{plain.shown(value)}; nan or inf is right")
+        same = value == want or (value != value and want != want)
+        if not (same or (how.diverges and plain.not_finite(value))):
+            needed = "nan or inf" if how.diverges else f"{want}"
+            verdict.refuse(asked, f"{plain.shown(value)}, right is {needed}")
     elif isinstance(want, float):
         check.equal(got, want, asked=asked, rel=how.rel, abs=how.abs, constant=how.secret)
     elif want == "" and type(got) is str:
@@ -136,7 +141,7 @@ def _same(got: Any, wrong: Any, at: tuple[Any, ...], want: Any, how: How) -> boo
         if isinstance(wrong, float) and isinstance(want, int) and not isinstance(got, float):
             return False
         _judged(got, wrong, "", replace(how, secret=False, parts=()))
-    except (CheckFailed, Exception):
+    except Exception:
         return False
     return True
 

@@ -78,6 +78,7 @@ class Known:
     parts: tuple[str, ...] = ()
     order: bool = True
     ints: bool = False  # a list of ints: 3.0 is none
+    diverges: bool = False  # nan and inf say the same: a training that diverged shows
     groups: bool = False
     passed: str = "Right."
     mistakes: list[Mistake] = field(default_factory=list)

@@ -3,6 +3,7 @@
 a call  ->  its result, or a refusal after 20 seconds of CPU or when memory runs away
 """
 
+import os
 import signal
 import sys
 import threading
@@ -70,7 +71,9 @@ def limited(answer: Any, asked: str) -> Iterator[None]:
 def _resident() -> int:
     """Bytes of this process in memory, as far as the system tells."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf(
+            "SC_PAGE_SIZE"
+        )
     except (OSError, ValueError, IndexError):
         if sys.platform == "win32":
             return 0

@@ -87,6 +87,7 @@ def drawn(rng):
 
 exercise = Exercise(
     full_step,
+    diverges=True,
     points=3,
     hints=(
         "first the count: over_ranks of a tensor with your target tokens",

@@ -59,6 +59,7 @@ def drawn(rng):
 
 exercise = Exercise(
     take_step,
+    diverges=True,
     points=2,
     hints=(
         "count the targets of all micro-batches before the first backward()",

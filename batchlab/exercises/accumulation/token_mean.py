@@ -37,6 +37,7 @@ def asked(means, counts):
 
 exercise = Exercise(
     token_mean,
+    diverges=True,
     hints=(
         "how many nats are in each micro-batch, and how many in all?",
         "mean * count, added over the micro-batches that have targets",

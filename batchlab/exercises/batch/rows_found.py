@@ -123,6 +123,7 @@ for _said, _value, _says in [
     ),
     ("the slider does not offer it: asked is a place of the slider", "256", ""),
     ("rows and noise", "441, 0.245", "one number of rows"),
+    ("a text", "'441'", "one number of rows"),
 ]:
     exercise.edit(_said, [("441", _value)], says=_says)
 

@@ -90,6 +90,7 @@ for _said, _value, _says in [
     ("within 10 %, but a place to the left is, too, with fewer tokens", "258", ""),
     ("the slider does not offer it: asked is a place of the slider", "1730", ""),
     ("batch and model", "219, 'compiled'", "one number of sequences"),
+    ("a text", "'219'", "one number of sequences"),
 ]:
     exercise.edit(_said, [("219", _value)], says=_says)
 

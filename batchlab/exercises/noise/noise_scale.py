@@ -24,12 +24,10 @@ def scene(answer, readings):
     if not hasattr(got, "__len__") or len(got) != 2:
         raise TypeError(f"two numbers are needed, scale and error, not {got!r:.60}")
     changed = given != [tuple(one) for one in readings]
-    nans = any(one != one or one == -np.inf for one in map(float, got))
     return {
         "the list": "the list that was handed over has changed: work on a copy" * changed,
         "scale": float(got[0]),
         "error": float(got[1]),
-        "lost signal": f"{float(got[0])}, {float(got[1])}; inf twice is right" * nans,
     }
 
 
@@ -180,7 +178,7 @@ for _thought, *_changes in [
 for _thought, _says, *_changes in [
     (
         "the signal is not nan: the scale is infinite, and so is its error",
-        "inf twice is right",
+        "the signal is not nan",
         (LOST, LOST.replace("inf", "nan")),
     ),
     (

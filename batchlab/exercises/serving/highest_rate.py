@@ -129,6 +129,7 @@ for _said, _value in {
     "chunked": "37",
     "the mean": "41",
     "does not offer": "30",
+    "text was returned": "'29'",
 }.items():
     exercise.edit(_said, [("return 29", f"return {_value}")])
 
