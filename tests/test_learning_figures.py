@@ -8,6 +8,7 @@ import pytest
 
 from batchlab import noise, plots, rates
 from batchlab.cli import main
+from batchlab.cli.noise import _reading
 from batchlab.noise import NoiseScale
 
 CURVE = noise.StepsToTarget(1000, 250)
@@ -63,7 +64,7 @@ def test_rates_prints_what_the_rules_make_of_the_change(capsys, tmp_path):
     words = ("rates", "--from-batch", 256, "--to-batch", 2048, "--optimizer", "adamw")
     code, out, _ = asked(capsys, *words, "--json")
     found = {one["rule"]: one for one in json.loads(out)["rules"]}
-    assert code == 0 and list(found) == list(rates.RULES)
+    assert code == 0 and set(found) == {*rates.RULES} - {"weight decay"}
     assert found["square root"]["after"]["rate"] == pytest.approx(3e-4 * math.sqrt(8))
     assert found["beta2 half-life"]["after"]["beta2"] == rates.beta2_for(0.95, 256, 2048)
     assert found["linear"]["after"] is None and "not for adamw" in found["linear"]["refused"]
@@ -71,7 +72,23 @@ def test_rates_prints_what_the_rules_make_of_the_change(capsys, tmp_path):
     assert code == 0 and "2,000 steps of 256 sequences are 250 of 2,048" in out
     assert "Refused here:\n  linear was shown for sgd" in out
     assert "adam square root" in (tmp_path / "rules.svg").read_text()
+    assert "the decay keeps batch / (rate x decay): x sqrt(k) with x sqrt(k)" in out
     assert max(map(len, out.splitlines())) <= 140
+    _, out, _ = asked(capsys, *words, "--noise-scale", 300)
+    assert "Beyond what was shown:\n  square root: a batch of 2,048 is above the noise" in out
+
+
+def test_the_noise_verb_calls_its_number_no_critical_batch(capsys):
+    """Its run is trained by AdamW, under which more sequences were worth their tokens."""
+    with pytest.raises(SystemExit):
+        main(["noise", "--help"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "at which noise equals signal" in out and "no critical batch" in out
+    assert "worth its tokens" not in out
+    found = noise.from_norms([129.5, 128.5], [20.125, 19.125], small_batch=8, big_batch=64)
+    above = _reading(found, 10 * math.ceil(found.high))
+    assert "Under Adam more sequences may be worth their tokens: compare" in above
+    assert "save few steps" not in above and "Noise dominates" in _reading(found, 1)
 
 
 def test_rates_of_sgd_have_no_betas_and_bad_words_are_refused(capsys):

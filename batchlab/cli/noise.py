@@ -1,7 +1,8 @@
-"""Measure the gradient noise of a training run: the batch, in sequences, that is worth its tokens.
+"""Measure the noise of a training run: the batch, in sequences, at which noise equals signal.
 
 A short run of AdamW on your documents; the norms of each step and of its micro-batches give the
 noise scale with its interval. Early in training it is small, and it grows: measure where you train.
+It is no critical batch: under Adam larger batches were found to be worth their tokens.
 """
 
 import argparse
@@ -111,13 +112,13 @@ def _reading(last: noise.NoiseScale, sequences: int) -> str:
         return f"The last stretch has {last}. More steps, or more micro-batches, tell more."
     if sequences < last.low:
         return (
-            f"Noise still dominates a step of {sequences}: up to about {last.low:,.0f} sequences, "
-            "a larger batch saves steps nearly as fast as it grows."
+            f"Noise dominates a step of {sequences}: the noise scale is {last.low:,.0f} sequences "
+            "or more."
         )
     if sequences > last.high:
         return (
-            f"A step of {sequences} is above the noise scale ({last.high:,.0f} at most): more "
-            "sequences save few steps here."
+            f"In a step of {sequences} signal dominates: the noise scale is {last.high:,.0f} at "
+            "most. Under Adam more sequences may be worth their tokens: compare runs."
         )
     return f"A step of {sequences} sequences lies within the interval of the noise scale."
 

@@ -1,7 +1,8 @@
 """Show what every rule makes of a changed batch: learning rate, betas, epsilon, weight decay.
 
 Each rule stands with the range in which it was shown, and is refused outside. Batches are
-sequences of an optimizer step; so is the noise scale, which `batchlab noise` measures.
+sequences of an optimizer step; so is the noise scale, which `batchlab noise` measures. Above it
+the rules of SGD are refused; those of Adam stand, with a remark.
 """
 
 import argparse
@@ -15,6 +16,7 @@ __all__ = ["arguments", "run"]
 
 EPSILON, WEIGHT_DECAY = 1e-8, 0.1
 ADAM = ("adam", "adamw")
+DECAY = "Where the rate moves, the decay keeps batch / (rate x decay): x sqrt(k) with x sqrt(k)."
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +39,7 @@ def run(args: argparse.Namespace) -> Answer:
     rows += [[o.rule.name, *_told(o.after), o.rule.regime] for o in found if o.after]
     headers = ["rule", "rate", "beta1", "beta2", "epsilon", "weight decay", "shown for"]
     refused = [f"  {_once(o.rule.name, o.refused)}" for o in found if not o.after]
+    remarks = [f"  {o.remark}" for o in found if o.remark]
     text = "\n".join(
         [
             f"{args.optimizer}, from {first:,} to {last:,} sequences a step (k = {last / first:g})",
@@ -45,6 +48,8 @@ def run(args: argparse.Namespace) -> Answer:
             "",
             f"Warm-up in tokens stays: {args.warmup:,} steps of {first:,} sequences are "
             f"{args.warmup * first / last:,.6g} of {last:,}.",
+            *([DECAY] if before.weight_decay is not None else []),
+            *(["", "Beyond what was shown:", *remarks] if remarks else []),
             *(["", "Refused here:", *refused] if refused else []),
         ]
     )
@@ -53,6 +58,7 @@ def run(args: argparse.Namespace) -> Answer:
         "before": _plain(before), "warmup_steps": args.warmup * first / last,
         "rules": [
             {"rule": o.rule.name, "after": _plain(o.after), "refused": o.refused,
+             "remark": o.remark,
              "formula": o.rule.formula, "shown_for": o.rule.regime, "source": o.rule.source}
             for o in found
         ],

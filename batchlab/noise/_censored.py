@@ -13,7 +13,18 @@ from typing import TypeAlias
 
 import numpy as np
 
-__all__ = ["Data", "Interval", "Law", "bent", "fitted", "free", "hyperbola", "power", "tail"]
+__all__ = [
+    "Data",
+    "Interval",
+    "Law",
+    "bent",
+    "fitted",
+    "free",
+    "hyperbola",
+    "power",
+    "profiled",
+    "tail",
+]
 
 Interval: TypeAlias = tuple[float, float]
 Law: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # logs, their slopes
@@ -110,6 +121,45 @@ def fitted(data: Data, law: Law, start: np.ndarray) -> tuple[np.ndarray, float]:
         if gained < 1e-9 and moved < 1e-6:
             break
     return theta, value
+
+
+def profiled(
+    data: Data, law: Law, theta: np.ndarray, nearest: float, *, limit: float, farthest: float
+) -> tuple[float, float]:
+    """The values of a law's second parameter whose best likelihood is at most `limit` worse.
+
+    `theta` and `nearest` are what `fitted` found. The ends are looked for up to `farthest` away,
+    to a thousandth of their distance; an end that is not found is infinite.
+    """
+
+    def worse(shift: float, start: np.ndarray) -> tuple[float, np.ndarray]:
+        def held(free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            logs, slopes = law(np.insert(free, 1, theta[1] + shift))
+            return logs, np.delete(slopes, 1, axis=0)
+
+        found, value = fitted(data, held, start)
+        return value - nearest, found
+
+    def end(sign: int) -> float:
+        inside, step, start = 0.0, 0.02, np.delete(theta, 1)
+        while inside < farthest:
+            more, found = worse(sign * (inside + step), start)
+            if more > limit:
+                break
+            inside, step, start = inside + step, step * 2, found
+        else:
+            return math.inf
+        outside = inside + step
+        while outside - inside > 1e-3 * outside:
+            middle = (inside + outside) / 2
+            more, found = worse(sign * middle, start)
+            if more > limit:
+                outside = middle
+            else:
+                inside, start = middle, found
+        return outside
+
+    return float(theta[1] - end(-1)), float(theta[1] + end(1))
 
 
 def _likelihood(data: Data, law: Law, theta: np.ndarray) -> tuple[float, np.ndarray]:

@@ -7,9 +7,9 @@ evaluation that shows it. The likelihood is that of the interval: normal over se
 relative spread for all batches. Each law is compared with one free mean a batch (the saturated
 model); the p-value is that of the likelihood ratio, chi-square with (batches - parameters) degrees.
 
-Few seeds make it too sure. Of 100 planted hyperbolas each, the interval of 95 % held the truth in
-96 with 20 seeds at five batches; with 6 seeds in 84 at six batches and in 79 at three. The
-hyperbola that holds was given p < 0.05 in 6, 12 and 14 of them.
+The interval holds every critical batch whose best likelihood is near enough to the best of all. How
+near is Student's t, as many degrees as seeds less two: with few of them a normal quantile is too
+sure. COVERAGE
 
 Words
     ruler      the samples between two evaluations
@@ -25,10 +25,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from batchlab.noise import _censored as censored
-from batchlab.noise._censored import Data, Interval, fitted
+from batchlab.noise._censored import Data, Interval, fitted, profiled
 from batchlab.noise._critical import StepsToTarget
+from batchlab.noise._formula import student
 from batchlab.noise._published import PowerLaw
-from batchlab.units import real, whole
+from batchlab.units import real
 
 __all__ = ["CriticalFit", "fit_critical"]
 
@@ -41,8 +42,7 @@ FAR = math.log(1e4)  # a critical batch further out than this is no bend
 class CriticalFit:
     """The curve of several seeds at several batches, and how well each law fits.
 
-    low, high    of the critical batch, in the share of resampled seeds that `confidence` says;
-                 0 or infinite where some resamples show no bend
+    low, high    of the critical batch, by its likelihood; 0 or infinite where no end is found
     p_hyperbola  of a worse likelihood ratio if the hyperbola holds; nan with two batches. p_power
                  is the same of `power`, samples = coefficient x batch ** exponent
     bend         nan with fewer than four batches
@@ -81,19 +81,16 @@ class CriticalFit:
 def fit_critical(
     points: Mapping[int, Sequence[Interval]],
     *,
-    resamples: int = 200,
     confidence: float = 0.95,
-    seed: int = 0,
 ) -> CriticalFit:
     """Return the critical batch behind {batch: (least, most) samples to the target of each seed}.
 
     The target was crossed above `least` and by `most`; `least` is 0 where a run reached it at its
-    first evaluation. Seeds are drawn again within each batch, `resamples` times, for the interval.
-    Refused are fewer than two batches or two seeds, points that are upper bounds only, seeds that
-    all end at one evaluation at every batch, and curves without a bend.
+    first evaluation. Refused are fewer than two batches or two seeds, points that are upper bounds
+    only, seeds that all end at one evaluation at every batch, and curves without a bend.
 
     >>> found = fit_critical({b: [(s - 500, s) for s in (1e5 * (1 + b / 64) + d for d in
-    ...     (-2000, -500, 800, 2100))] for b in (16, 64, 256)}, resamples=20)
+    ...     (-2000, -500, 800, 2100))] for b in (16, 64, 256)})
     >>> round(found.critical_batch), found.p_hyperbola > 0.9, found.p_power < 0.001
     (64, True, True)
     """
@@ -109,19 +106,22 @@ def fit_critical(
             "these samples show no bend: they are one regime only (samples constant, or in "
             "proportion to the batch); measure smaller and larger batches"
         )
-    again = [
-        _again(points, hyperbola, power, seed + i) for i in range(whole(resamples, "resamples"))
-    ]
-    bends, exponents = np.array(again).T
-    low, high = np.quantile(bends, [(1 - share) / 2, (1 + share) / 2])
+    seeds = sum(map(len, points.values()))
+    near = student(share, seeds - 2)
+    limit = seeds / 2 * math.log1p(near**2 / (seeds - 2))
+    ends = {"limit": limit, "farthest": FAR + math.log(batches[-1] / batches[0])}
+    low, high = profiled(data, censored.hyperbola(data.batches), hyperbola, away, **ends)
+    slow, fast = profiled(data, censored.power(data.batches), power, power_away, **ends)
     residuals = np.expm1(free[:-1] - censored.hyperbola(batches)(hyperbola[:-1])[0])
     least, critical = map(float, np.exp(hyperbola[:2]))
     spare, worst = len(points) - 2, float(np.abs(residuals).max())
     return CriticalFit(
-        curve=StepsToTarget(least / critical, critical, float(np.std(bends)), worst, len(points)),
-        low=0.0 if low < lowest + 1 else math.exp(low),
-        high=math.inf if high > highest - 1 else math.exp(high),
-        power=PowerLaw(math.exp(power[0]), float(power[1]), float(np.std(exponents))),
+        curve=StepsToTarget(
+            least / critical, critical, (high - low) / 2 / near, worst, len(points)
+        ),
+        low=math.exp(low),
+        high=math.exp(high),
+        power=PowerLaw(math.exp(power[0]), float(power[1]), (fast - slow) / 2 / near),
         p_hyperbola=censored.tail(2 * (away - nearest), spare),
         p_power=censored.tail(2 * (power_away - nearest), spare),
         bend=_bend(data, hyperbola) if spare > 1 else math.nan,
@@ -132,20 +132,6 @@ def fit_critical(
         remarks=tuple(_remarks(points)),
         confidence=share,
     )
-
-
-def _again(
-    points: Mapping[int, Sequence[Interval]], hyperbola: np.ndarray, power: np.ndarray, seed: int
-) -> tuple[float, float]:
-    """Logarithm of the critical batch, and exponent, of seeds drawn again within each batch."""
-    random = np.random.default_rng(seed)
-    drawn = {
-        b: [some[i] for i in random.integers(len(some), size=len(some))]
-        for b, some in points.items()
-    }
-    data = Data.of(drawn)
-    bend = fitted(data, censored.hyperbola(data.batches), hyperbola)[0][1]
-    return float(bend), float(fitted(data, censored.power(data.batches), power)[0][1])
 
 
 def _middles(points: Mapping[int, Sequence[Interval]]) -> np.ndarray:

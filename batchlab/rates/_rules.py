@@ -3,8 +3,9 @@
     rate, from_batch, to_batch  ->  rate, betas, epsilon, weight decay; or a refusal that says why
 
 Every rule was shown for some optimizers, a loss of one scale and a regime; outside it is refused
-with the number that makes it so. Batches are counted in one unit throughout (sequences, or target
-tokens); only their ratio k = to_batch / from_batch matters, and a noise scale is in the same unit.
+with the number that makes it so. A noise scale ends the rules of SGD; those of Adam warn. Batches
+are counted in one unit throughout (sequences, or target tokens); only their ratio k = to_batch /
+from_batch matters, and a noise scale is in the same unit.
 
 Words
     k            to_batch / from_batch
@@ -65,7 +66,8 @@ def square_root(
     """Return rate x sqrt(k): keeps the covariance of an SGD update, and the drift of Adam's.
 
     Sources: Krizhevsky 2014 for SGD; Malladi et al. 2022 for Adam, whose full rule
-    (`adam_square_root`) moves betas and epsilon too.
+    (`adam_square_root`) moves betas and epsilon too. With the rate of AdamW goes its decay, x
+    sqrt(k): `weight_decay_for`.
 
     >>> round(square_root(0.1, 256, 8192, optimizer="sgd"), 4)
     0.5657
@@ -85,11 +87,14 @@ def adam_square_root(
     """Return Adam's full rule: rate x sqrt(k), beta -> 1 - k (1 - beta), epsilon / sqrt(k).
 
     It is refused from k (1 - beta) = 1 on, where an average over steps would be of less than one.
-    Weight decay is left alone. Source: Malladi et al. 2022.
+    AdamW's weight decay grows by sqrt(k), which keeps batch / (rate x decay); that of plain Adam is
+    a part of the gradient and stays. Sources: Malladi et al. 2022; `weight_decay_for`.
 
-    >>> after = adam_square_root(Hyperparameters(3e-4, 0.9, 0.999, 1e-8), 256, 1024)
+    >>> after = adam_square_root(Hyperparameters(3e-4, 0.9, 0.999, 1e-8, 0.1), 256, 1024)
     >>> round(after.rate, 9), round(after.beta1, 9), round(after.beta2, 9), after.epsilon
     (0.0006, 0.6, 0.996, 5e-09)
+    >>> after.weight_decay
+    0.2
     """
     k = ratio_within("adam square root", from_batch, to_batch, optimizer, "mean", noise_scale)
     if before.beta1 is None or before.beta2 is None or before.epsilon is None:
@@ -104,10 +109,12 @@ def adam_square_root(
                 f"{1 / (1 - beta):.4g}"
             )
         betas.append(after)
-    root = math.sqrt(k)
+    root, decay = math.sqrt(k), before.weight_decay
+    if optimizer == "adamw" and decay is not None:
+        decay = weight_decay_for(decay, from_batch, to_batch, rate_factor=root)
     return replace(
         before, rate=before.rate * root, beta1=betas[0], beta2=betas[1],
-        epsilon=before.epsilon / root,
+        epsilon=before.epsilon / root, weight_decay=decay,
     )  # fmt: skip
 
 
@@ -205,7 +212,8 @@ def surge(
 ) -> float:
     """Return the rate along g = 2 / (sqrt(N / B) + sqrt(B / N)), which peaks at the noise scale N.
 
-    For sign-like updates; beyond N the best rate falls again. Source: Li et al. 2024, Eq. 2.
+    A hypothesis for sign-like updates: beyond N the best rate falls again. Source: Li et al. 2024,
+    Eq. 2.
 
     >>> round(surge(1.0, 100, 1600, noise_scale=100), 4)
     0.4706
@@ -230,7 +238,8 @@ def weight_decay_for(
 ) -> float:
     """Return the weight decay that keeps AdamW's timescale batch / (rate x decay) in tokens.
 
-    `rate_factor` is the new rate over the old one. Source: Bergsma et al. 2025.
+    `rate_factor` is the new rate over the old one: a rate x sqrt(k) goes with a decay x sqrt(k).
+    Found at a fixed model size and fixed tokens. Source: Bergsma et al. 2025.
 
     >>> round(weight_decay_for(0.1, 256, 1024, rate_factor=2), 6)
     0.2
