@@ -128,7 +128,7 @@ def estimate(
     checkpointing: str = "none",
     flash: bool = True,
     bytes_per_value: int = 2,
-    logits_copies_bytes: int = 10,
+    logits_copies_bytes: int = 12,
     zero_stage: int = 0,
     trainable_share: float = 1.0,
 ) -> Memory:
@@ -136,7 +136,8 @@ def estimate(
 
     checkpointing        none, selective (attention scores recomputed) or full (layer inputs kept)
     flash                attention scores are never stored
-    logits_copies_bytes  bytes per logit: bf16 logits, fp32 copy and its fp32 gradient are 10
+    logits_copies_bytes  bytes per logit, as measured: three fp32 tensors at the fullest moment, the
+                         log-softmax, its gradient and that of the fp32 copy; 10 in the forward pass
     zero_stage           0 to 3: optimizer, gradients, parameters sharded over data_parallel
     trainable_share      below 1 for adapters: only that share has gradients and optimizer
     """

@@ -7,7 +7,7 @@ def slot_bytes(layers, hidden, heads, key_heads, head_size, intermediate, vocabu
     """(bytes in all layers, bytes of the logits) for one slot in bf16."""
     query, keys = heads * head_size, key_heads * head_size
     values = 4 * hidden + 2 * query + 2 * keys + 4 * intermediate
-    return layers * (2 * values + 4 * heads), 10 * vocabulary
+    return layers * (2 * values + 4 * heads), 12 * vocabulary
 
 
 def drawn(rng):
@@ -25,7 +25,7 @@ exercise = Exercise(
     hints=(
         "add up the four lines of the table, in values",
         "two bytes a value, 4 for each head; times the layers",
-        "logits: 10 bytes a word, once",
+        "logits: 12 bytes a word, once",
     ),
     asked=(
         "bytes of a slot: {} layers, hidden {}, {} heads, {} key heads of {}, intermediate {}, "
@@ -33,10 +33,10 @@ exercise = Exercise(
     ).format,
     shown=[(3, 54, 5, 2, 17, 71, 901)],
     drawn=drawn,
-    passed="Right: in a 0.5 B model the logits of a slot outweigh its 24 layers, 1.52 MB against "
+    passed="Right: in a 0.5 B model the logits of a slot outweigh its 24 layers, 1.82 MB against "
     "1.21 MB.",
 )
-SUMS, LAYERS, LOGITS = "4 * heads)", "layers * (2 * values + 4 * heads)", "10 * vocabulary"
+SUMS, LAYERS, LOGITS = "4 * heads)", "layers * (2 * values + 4 * heads)", "12 * vocabulary"
 PAIR = f"{LAYERS}, {LOGITS}"
 QUERY = "query, keys = heads * head_size, key_heads * head_size"
 for _thought, _old, _new in [
@@ -67,17 +67,17 @@ for _thought, _old, _new in [
     ),
     ("the sums belong to the heads of the queries", SUMS, "4 * key_heads)"),
     (
-        "logits in float32 alone: their bf16 form and the gradient live, too",
+        "one tensor of their size: the log-softmax and two gradients live, 4 + 4 + 4",
         LOGITS,
         "4 * vocabulary",
     ),
     (
-        "logits in bf16 alone: the float32 copy and its gradient live, too",
+        "logits in bf16 alone: three float32 tensors of their size live, 4 + 4 + 4",
         LOGITS,
         "2 * vocabulary",
     ),
-    ("the gradient of the logits is forgotten: 2 + 4 + 4", LOGITS, "6 * vocabulary"),
-    ("the bf16 logits are forgotten: 2 + 4 + 4", LOGITS, "8 * vocabulary"),
+    ("10 are alive in the forward pass; at the fullest moment it is 12", LOGITS, "10 * vocabulary"),
+    ("one of the two gradients is forgotten: 4 + 4 + 4", LOGITS, "8 * vocabulary"),
     ("logits are made once, behind the last layer", LOGITS, f"layers * {LOGITS}"),
     (
         "keys and values have key_heads heads, fewer than queries",
@@ -102,12 +102,12 @@ for _thought, _old, _new in [
     (
         "megabytes: bytes are asked",
         PAIR,
-        "layers * (2 * values + 4 * heads) / 1e6, 10 * vocabulary / 1e6",
+        "layers * (2 * values + 4 * heads) / 1e6, 12 * vocabulary / 1e6",
     ),
-    ("GB: bytes are asked", PAIR, "layers * (2 * values + 4 * heads) / 1e9, vocabulary / 1e8"),
+    ("GB: bytes are asked", PAIR, "layers * (2 * values + 4 * heads) / 1e9, 12 * vocabulary / 1e9"),
 ]:
     exercise.edit(_thought, [(_old, _new)])
-exercise.edit("the pair is asked, not its sum", [(", 10", " + 10")], says="2 things are needed")
+exercise.edit("the pair is asked, not its sum", [(", 12", " + 12")], says="2 things are needed")
 
 
 @exercise.style
@@ -118,7 +118,7 @@ def line_by_line(layers, hidden, heads, key_heads, head_size, intermediate, voca
     layer += 2 * 2 * key_heads * head_size
     layer += 2 * 4 * intermediate
     layer += 4 * heads
-    return [layers * layer, (2 + 4 + 4) * vocabulary]
+    return [layers * layer, (4 + 4 + 4) * vocabulary]
 
 
 @exercise.style
@@ -128,4 +128,4 @@ def values_and_sums(layers, hidden, heads, key_heads, head_size, intermediate, v
 
     each = np.array([4, 2 * head_size, 2 * head_size, 4, 2])
     kept = each @ np.array([hidden, heads, key_heads, intermediate, heads])
-    return 2 * layers * kept, 10 * vocabulary
+    return 2 * layers * kept, 12 * vocabulary
