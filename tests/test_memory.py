@@ -73,12 +73,12 @@ def test_llama_8b_at_8192_tokens():
 def test_logits_outweigh_all_layers_of_a_small_model_with_a_large_vocabulary():
     plan = Plan(8, 1, 1, 2048)
     found = estimate(QWEN_05B, plan)
-    assert found.logits / 1e9 == pytest.approx(24.893, abs=1e-3)
+    assert found.logits / 1e9 == pytest.approx(29.871, abs=1e-3)  # the 29.9 GB of lesson 7
     assert estimate(QWEN_05B, plan, logits_copies_bytes=2).logits / 1e9 == pytest.approx(
         4.979, abs=1e-3
     )
     per_token = 24 * (layer_bytes_per_token(QWEN_05B, length=2048) - 4 * 14)
-    assert 10 * 151_936 / per_token == pytest.approx(1.262, abs=1e-3)
+    assert 12 * 151_936 / per_token == pytest.approx(1.514, abs=1e-3)
 
 
 def test_sharding_divides_what_its_stage_says():
@@ -123,9 +123,9 @@ def test_one_estimate_by_hand():
         "gradients": 2 * 1352,
         "optimizer": 12 * 1352,
         "activations": 3 * 5 * 2 * layer,
-        "logits": 3 * 5 * 10 * 10,
+        "logits": 3 * 5 * 10 * 12,
     }
-    assert found.states_bytes == 16 * 1352 and found.total_bytes == 16 * 1352 + 15 * 596
+    assert found.states_bytes == 16 * 1352 and found.total_bytes == 16 * 1352 + 15 * 616
     wide = estimate(SMALL, Plan(3, 1, 1, 5), bytes_per_value=4, logits_copies_bytes=0)
     assert wide.activations == 15 * 2 * (2 * (layer - 8) + 8) and wide.logits == 0
     scores = estimate(SMALL, Plan(3, 1, 1, 5), flash=False)

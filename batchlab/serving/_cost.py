@@ -50,6 +50,7 @@ class Roofline:
 
     weights_bytes       read once a pass, whatever the batch
     kv_bytes            read for every token of context
+    looked_up_bytes     held beside the weights: an embedding of which a token reads its own line
     """
 
     weights_bytes: float
@@ -57,6 +58,7 @@ class Roofline:
     flops_per_token: float
     flops_per_second: float
     bytes_per_second: float
+    looked_up_bytes: float = 0.0
 
     def seconds(self, tokens: int, contexts: Sequence[int]) -> float:
         moved = self.weights_bytes + self.kv_bytes * sum(contexts)
@@ -76,11 +78,10 @@ class Roofline:
 
     def most_requests(self, context: int, memory_bytes: float) -> int:
         """Requests of this context whose caches fit beside the weights."""
-        left = real(memory_bytes, "memory_bytes", above=0) - self.weights_bytes
+        held = self.weights_bytes + self.looked_up_bytes
+        left = real(memory_bytes, "memory_bytes", above=0) - held
         if left < 0:
-            raise ValueError(
-                f"the weights take {self.weights_bytes:,.0f} bytes, more than {memory_bytes:,.0f}"
-            )
+            raise ValueError(f"the weights take {held:,.0f} bytes, more than {memory_bytes:,.0f}")
         return math.floor(left / (whole(context, "context") * self.kv_bytes))
 
 
@@ -131,11 +132,18 @@ def kv_bytes_per_token(shape: ModelShape, *, bytes_per_value: int = 2) -> int:
 
 
 def roofline(shape: ModelShape, device: Device, *, bytes_per_value: int = 2) -> Roofline:
-    """The cost of a pass by data sheet; attention's own FLOPs are left out: decoding has few."""
+    """The cost of a pass by data sheet; attention's own FLOPs are left out: decoding has few.
+
+    An input embedding is looked up, neither read as a whole nor multiplied; one that is tied to the
+    head is both.
+    """
+    looked_up = 0 if shape.tied else shape.vocabulary * shape.hidden
+    multiplied = shape.parameters - looked_up
     return Roofline(
-        shape.parameters * bytes_per_value,
+        multiplied * bytes_per_value,
         kv_bytes_per_token(shape, bytes_per_value=bytes_per_value),
-        2 * shape.parameters,
+        2 * multiplied,
         device.flops_per_second,
         device.bytes_per_second,
+        looked_up * bytes_per_value,
     )

@@ -10,7 +10,7 @@ def decode_step(rows, context, weights, kv, parameters, bandwidth, peak):
     return max(moving, multiplying)
 
 
-H100 = 16.06e9, 131_072, 8.03e9, 3.35e12, 989.4e12
+H100 = 15.01e9, 131_072, 7.50e9, 3.35e12, 989.4e12
 
 
 def drawn(rng):

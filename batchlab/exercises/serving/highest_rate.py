@@ -13,7 +13,7 @@ PROMISE = 0.25  # seconds to the first token, for 99 of 100 requests
 
 def highest_rate():
     """Requests per second on the slider: the highest that keeps the promise, continuous."""
-    return 29
+    return 33
 
 
 def h100():
@@ -124,17 +124,17 @@ exercise = Exercise(
     passed="Right: the mean still looks fine at rates where the slowest hundredth waits too long.",
 )
 for _said, _value in {
-    "longer for its first token": "33",
-    "a higher rate": "26",
-    "chunked": "37",
-    "the mean": "41",
+    "longer for its first token": "37",
+    "a higher rate": "29",
+    "chunked": "41",
+    "the mean": "46",
     "does not offer": "30",
-    "text was returned": "'29'",
+    "text was returned": "'33'",
 }.items():
-    exercise.edit(_said, [("return 29", f"return {_value}")])
+    exercise.edit(_said, [("return 33", f"return {_value}")])
 
 
 @exercise.style
 def as_a_float():
     """as a float"""
-    return 29.0
+    return 33.0
