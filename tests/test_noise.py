@@ -67,6 +67,28 @@ def test_the_usual_interval_of_a_ratio_covers_too_seldom_where_the_signal_is_fai
     assert covered < 910
 
 
+def heavy(rng, sigma, *, readings, micro_batches, values=50, sequences=4, signal=0.05):
+    """Readings of a trace of 1 whose sequences have noise of lognormal size."""
+    mean = rng.normal(size=values)
+    mean *= math.sqrt(signal / (mean @ mean))
+    shape = readings, micro_batches, sequences
+    size = np.exp(sigma * rng.normal(size=(*shape, 1)) - sigma**2)
+    each = (mean + size * rng.normal(size=(*shape, values)) / math.sqrt(values)).mean(2)
+    small, big = (each**2).sum(-1).mean(1), (each.mean(1) ** 2).sum(-1)
+    sizes = {"small_batch": sequences, "big_batch": sequences * micro_batches}
+    return noise.from_norms(small, big, **sizes)
+
+
+def test_tails_as_heavy_as_told_make_the_interval_too_low():
+    covered = {}
+    for sigma in (0.5, 1.0, 1.5):
+        rng = np.random.default_rng(1)
+        found = [heavy(rng, sigma, readings=12, micro_batches=4) for _ in range(300)]
+        covered[sigma] = np.mean([one.low <= 20 <= one.high for one in found])
+        assert np.mean([one.low > 20 for one in found]) < 0.03, "it is never too high"
+    assert covered == pytest.approx({0.5: 0.94, 1.0: 0.83, 1.5: 0.52}, abs=0.06)
+
+
 def test_the_mean_of_ratios_is_biased_and_the_ratio_of_means_is_not():
     """The mistake beside the law: divide each reading, then average."""
     rng = np.random.default_rng(1)

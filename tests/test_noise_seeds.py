@@ -21,20 +21,21 @@ def planted(
     """Seeds of a known curve, seen through a ruler."""
     random = np.random.default_rng(seed)
     found = {}
-    for batch in batches:
+    spreads = spread if isinstance(spread, tuple) else (spread,) * len(batches)
+    for batch, each in zip(batches, spreads, strict=True):
         mean = least * (1 + (batch / critical) ** bend)
-        ends = np.ceil(mean * (1 + spread * random.standard_normal(seeds)) / ruler) * ruler
+        ends = np.ceil(mean * (1 + each * random.standard_normal(seeds)) / ruler) * ruler
         found[batch] = [(end - ruler, end) for end in ends]
     return found
 
 
 TABLE = [  # benchmark, round, left out; critical batch, its interval, p of hyperbola and power law
-    ("llama31_8b", "5.1", (), 79.07, (74.3, 83.8), 7.7e-6, 1.3e-25),
-    ("gpt_oss_20b", "6.0", (), 69.0, (63.4, 75.6), 0.128, 0.006),
-    ("llama2_70b_lora", "5.1", (128,), 17.54, (15.3, 20.1), 0.497, 0.0029),
-    ("llama2_70b_lora", "5.1", (), 37.3, (33.3, 40.7), 2.3e-15, 0.0088),
-    ("llama31_405b", "5.0", (), 5506, (5070, 6011), 0.704, 1.9e-4),
-    ("gpt3", "4.1", (), 16396, (15026, 17941), 8.6e-9, 7.0e-15),
+    ("llama31_8b", "5.1", (), 79.07, (74.0, 84.6), 7.7e-6, 1.3e-25),
+    ("gpt_oss_20b", "6.0", (), 69.0, (62.7, 76.1), 0.128, 0.006),
+    ("llama2_70b_lora", "5.1", (128,), 17.54, (14.8, 20.8), 0.497, 0.0029),
+    ("llama2_70b_lora", "5.1", (), 37.3, (32.0, 43.4), 2.3e-15, 0.0088),
+    ("llama31_405b", "5.0", (), 5506, (4928, 6102), 0.704, 1.9e-4),
+    ("gpt3", "4.1", (), 16396, (14335, 18969), 8.6e-9, 7.0e-15),
 ]
 
 
@@ -44,20 +45,20 @@ TABLE = [  # benchmark, round, left out; critical batch, its interval, p of hype
 def test_the_published_table_comes_out(benchmark, round_, drop, critical, ends, hyperbola, power):
     found = noise.fit_critical(published(benchmark, round_, drop=drop))
     assert found.critical_batch == pytest.approx(critical, rel=2e-3)
-    assert (found.low, found.high) == pytest.approx(ends, rel=0.05)  # 200 resamples each
+    assert (found.low, found.high) == pytest.approx(ends, rel=2e-3)
     assert found.p_hyperbola == pytest.approx(hyperbola, rel=0.05)
     assert found.p_power == pytest.approx(power, rel=0.05)
 
 
 def test_8b_and_gpt3_bend_more_than_a_hyperbola_and_405b_does_not():
-    assert noise.fit_critical(published("llama31_8b", "5.1"), resamples=2).bend > 1.3
-    assert noise.fit_critical(published("gpt3", "4.1"), resamples=2).bend > 2
-    large = noise.fit_critical(published("llama31_405b", "5.0"), resamples=2)
+    assert noise.fit_critical(published("llama31_8b", "5.1")).bend > 1.3
+    assert noise.fit_critical(published("gpt3", "4.1")).bend > 2
+    large = noise.fit_critical(published("llama31_405b", "5.0"))
     assert 0.8 < large.bend < 1.1 and large.p_hyperbola > 0.5
 
 
 def test_the_spread_over_seeds_grows_with_the_batch_of_8b():
-    spreads = noise.fit_critical(published("llama31_8b", "5.1"), resamples=2).spreads
+    spreads = noise.fit_critical(published("llama31_8b", "5.1")).spreads
     assert spreads[16] < 0.03 and spreads[128] > 0.07
     assert spreads[16] < spreads[32] < spreads[64] < spreads[128]
 
@@ -107,31 +108,39 @@ def test_slopes_are_those_of_the_likelihood():
         assert slope == pytest.approx(counted, rel=1e-4, abs=1e-4), name
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says():
-    found = [noise.fit_critical(planted(i), resamples=40, seed=i) for i in range(40)]
-    covered = sum(one.low <= 64 <= one.high for one in found)
-    assert covered >= 33  # 38 of 40 are promised; resampling 20 seeds is a little too sure
-    assert np.median([one.critical_batch for one in found]) == pytest.approx(64, rel=0.02)
-    assert sum(one.p_hyperbola < 0.05 for one in found) <= 7
-
-
-WORLDS = {  # like the references of 8B, 405B of v5.0 and 405B of v5.1; coverage and p < 0.05
-    "8B": ((16, 32, 64, 96, 128), 1.25e5, 79, 0.054, 12288, 20, 96, 6),
-    "six": ((1008, 1152, 2304, 4608, 6912, 9216), 2.5e5, 5500, 0.038, 46080, 6, 84, 12),
-    "three": ((1152, 2304, 4608), 2.45e5, 4800, 0.028, 18432, 6, 79, 14),
+WORLDS = {  # like the references of 8B, 405B of v5.0 and 405B of v5.1; then what no law here knows
+    "8B": ((16, 32, 64, 96, 128), 1.25e5, 79, 0.054, 12288, 20),
+    "six": ((1008, 1152, 2304, 4608, 6912, 9216), 2.5e5, 5500, 0.038, 46080, 6),
+    "three": ((1152, 2304, 4608), 2.45e5, 4800, 0.028, 18432, 6),
+    "few": ((16, 64, 256), 1e5, 64, 0.04, 3000, 3),
+    "spread grows": ((1152, 2304, 4608), 2.45e5, 4800, (0.015, 0.028, 0.05), 18432, 6),
 }
+
+
+def judged(name, count, first=0):
+    """Shares of planted worlds: the truth inside the interval; a hyperbola that holds refused."""
+    batches, least, critical, spread, ruler, seeds = WORLDS[name]
+    given = {"least": least, "critical": critical, "spread": spread, "ruler": ruler}
+    given |= {"batches": batches, "seeds": seeds}
+    found = [noise.fit_critical(planted(first + i, **given)) for i in range(count)]
+    inside = np.mean([one.low <= critical <= one.high for one in found])
+    return inside, np.mean([one.p_hyperbola < 0.05 for one in found])
+
+
+@pytest.mark.parametrize("name", ["six", "three", "few"])
+def test_the_interval_covers_the_truth_as_often_as_it_says_with_few_seeds(name):
+    """The mistake beside the law: seeds drawn again (the bootstrap) held 84, 79 and 75 in 100."""
+    inside, refused = judged(name, 60)
+    assert inside >= 0.88 and refused <= 0.2  # three standard errors of 60 below 95
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WORLDS)
-def test_few_seeds_make_the_interval_too_sure_by_as_much_as_is_told(name):
-    *world, covered, refused = WORLDS[name]
-    names = ("batches", "least", "critical", "spread", "ruler", "seeds")
-    given = dict(zip(names, world, strict=True))
-    found = [noise.fit_critical(planted(i, **given), resamples=100, seed=i) for i in range(100)]
-    critical = given["critical"]
-    assert abs(sum(one.low <= critical <= one.high for one in found) - covered) <= 1
-    assert abs(sum(one.p_hyperbola < 0.05 for one in found) - refused) <= 1
+def test_coverage_and_refusals_are_what_is_told(name):
+    """Out of sample: other seeds than the ones that the docstring tells of."""
+    told = {"8B": (0.95, 0.06), "six": (0.94, 0.06), "three": (0.95, 0.08), "few": (0.97, 0.12)}
+    covered, refused = told.get(name, (0.95, 0.08))
+    assert judged(name, 300, first=10**6) == pytest.approx((covered, refused), abs=0.045)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -150,7 +159,7 @@ def test_in_random_worlds_scipy_finds_nothing_better(seed):
         value = censored._likelihood(data, law, np.array(theta))[0]
         return value if math.isfinite(value) else 1e9
 
-    fit = noise.fit_critical(points, resamples=2)
+    fit = noise.fit_critical(points)
     found = np.log([fit.curve.least_examples, fit.critical_batch, fit.spread])
     judges = (optimize.minimize(away, found + shift, method="Nelder-Mead").fun
               for shift in (0, 0.2, -0.2))  # fmt: skip
@@ -161,18 +170,18 @@ def test_a_count_at_an_evaluation_taken_for_the_crossing_misses_a_planted_batch(
     points = planted(ruler=60_000, seeds=200)
     ends = {b: float(np.mean([most for _, most in some])) / b for b, some in points.items()}
     wrong = noise.fit_steps(ends).critical_batch
-    right = noise.fit_critical(points, resamples=40)
+    right = noise.fit_critical(points)
     assert wrong > 1.15 * 64  # late by half a ruler at every batch
     assert right.low < 64 < right.high
     assert right.curve.least_examples == pytest.approx(1e5, rel=0.03)
 
 
 def test_a_law_that_does_not_hold_has_a_small_p():
-    bent = noise.fit_critical(planted(bend=2.0), resamples=2)
+    bent = noise.fit_critical(planted(bend=2.0))
     assert bent.p_hyperbola < 1e-6 and bent.bend == pytest.approx(2, rel=0.1)
     straight = {b: [(s * 0.99, s) for s in (1e5 * b**0.5 * x for x in (0.97, 1, 1.02, 1.04))]
                 for b in (16, 64, 256, 1024)}  # fmt: skip
-    power = noise.fit_critical(straight, resamples=2)
+    power = noise.fit_critical(straight)
     assert power.p_power > 0.9 and power.p_hyperbola < 1e-6
     assert power.power.exponent == pytest.approx(0.5, abs=0.01)
 
@@ -182,22 +191,22 @@ def test_all_seeds_at_their_first_evaluation_are_an_upper_bound_only():
     with pytest.raises(ValueError, match="upper bound only: all 18 seeds reached the target"):
         noise.fit_critical(grpo)
     some = planted() | {8: [(0.0, 2e5)] * 3}
-    found = noise.fit_critical(some, resamples=2)
+    found = noise.fit_critical(some)
     assert found.remarks == (
         "batch 8: upper bound only, 3 of 3 seeds reached the target at their first evaluation",
-        "3 seeds at a batch are few: the interval is too narrow, p too small",
+        "3 seeds at a batch are few: p is too small",
     )
-    without = noise.fit_critical(planted(), resamples=2)
+    without = noise.fit_critical(planted())
     assert found.critical_batch == pytest.approx(without.critical_batch, rel=0.01)
 
 
 def test_a_ruler_longer_than_the_spread_is_named():
-    found = noise.fit_critical(published("llama31_405b", "5.0"), resamples=2)
-    assert len(found.remarks) == 6 and found.remarks[1] == (
+    found = noise.fit_critical(published("llama31_405b", "5.0"))
+    assert len(found.remarks) == 5 and found.remarks[1] == (
         "batch 1,152: the ruler is longer than the spread, all 6 seeds end within 46,080 samples, "
         "one evaluation interval"
     )
-    fine = noise.fit_critical(planted(ruler=600), resamples=2)
+    fine = noise.fit_critical(planted(ruler=600))
     assert fine.remarks == ()
     same = {b: [(1000 * b - 500, 1000 * b)] * 4 for b in (1, 2, 4)}
     with pytest.raises(ValueError, match="the ruler is longer than the spread at every batch"):

@@ -92,9 +92,7 @@ def test_nothing_of_an_answer_stands_uncovered_in_its_section(name):
 RECORD = records.public_runs(benchmark="llama31_8b", round="5.1")
 FIGURES = {
     "ladder": lambda: plots.public_ladder(RECORD),
-    "samples": lambda: plots.public_samples(
-        RECORD, noise.fit_critical(RECORD.seeds(), resamples=2)
-    ),
+    "samples": lambda: plots.public_samples(RECORD, noise.fit_critical(RECORD.seeds())),
     "curves": lambda: plots.public_curves(RECORD, RECORD.curves[:4]),
     "utilisation": lambda: plots.public_utilisation(RECORD),
 }
@@ -200,7 +198,7 @@ def test_figures_refuse_what_cannot_be_compared():
         plots.public_ladder(all_of_them)
     with pytest.raises(ValueError, match="no public run is left to draw"):
         plots.public_utilisation(records.public_runs(device="A100"))
-    other = noise.fit_critical(records.public_runs(benchmark="gpt_oss_20b").seeds(), resamples=2)
+    other = noise.fit_critical(records.public_runs(benchmark="gpt_oss_20b").seeds())
     with pytest.raises(ValueError, match="the fit is of batches"):
         plots.public_samples(RECORD, other)
 

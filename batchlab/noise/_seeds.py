@@ -8,8 +8,12 @@ relative spread for all batches. Each law is compared with one free mean a batch
 model); the p-value is that of the likelihood ratio, chi-square with (batches - parameters) degrees.
 
 The interval holds every critical batch whose best likelihood is near enough to the best of all. How
-near is Student's t, as many degrees as seeds less two: with few of them a normal quantile is too
-sure. COVERAGE
+near is Student's t, as many degrees as seeds less two. Of 500 planted hyperbolas each, 95 in 100
+intervals of 95 % held the truth with 20 seeds at five batches, 94 with 6 at six, 95 with 6 and 97
+with 3 at three, and 95 to 96 where the spread grows with the batch, which the law does not know.
+Seeds drawn again (the bootstrap) hold 84 and 79 with 6: where all seeds of a batch end at one
+evaluation, it sees no spread. The hyperbola that holds gets p < 0.05 in 6 of 100 with 20 seeds, 6
+to 8 with 6, 12 with 3.
 
 Words
     ruler      the samples between two evaluations
@@ -34,7 +38,7 @@ from batchlab.units import real
 __all__ = ["CriticalFit", "fit_critical"]
 
 START = math.log(0.03)  # of the logarithm of the spread
-FEW = 10  # seeds of a batch: with fewer an interval of 95 % holds four in five
+FEW = 6  # seeds of a batch: with fewer a law that holds is refused too often
 FAR = math.log(1e4)  # a critical batch further out than this is no bend
 
 
@@ -183,7 +187,7 @@ def _remarks(points: Mapping[int, Sequence[Interval]]) -> list[str]:
             )
     few = min(map(len, points.values()))
     if few < FEW:
-        found.append(f"{few} seeds at a batch are few: the interval is too narrow, p too small")
+        found.append(f"{few} seeds at a batch are few: p is too small")
     return found
 
 
