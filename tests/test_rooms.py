@@ -77,6 +77,7 @@ __main__ | cli | numpy
 # what teaches | numpy torch transformers
 classroom | widgets ~exercises | numpy | IPython
 classroom.real_runs | classroom records report units | numpy
+classroom.real_lessons | classroom noise records report units | numpy
 exercises | classroom | numpy
 exercises.* | classroom exercises library | numpy torch transformers | pytest torch
 classroom.probes | classroom library | matplotlib numpy torch transformers

@@ -5,21 +5,21 @@ from batchlab.exercises import Exercise
 CASES = {
     "A": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 9,000 images",
     "B": "SGD on ImageNet, 256 -> 65,536 images",
-    "C": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 3,000 sequences",
-    "D": "pre-training, AdamW (0.9, 0.95), 256 -> 4,096 sequences; noise scale 6,000 sequences",
+    "C": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 600 sequences",
+    "D": "pre-training, AdamW (0.9, 0.95), 256 -> 4,096 sequences",
     "E": "pre-training, AdamW (0.9, 0.95), 512 -> 1 sequences; how to keep beta2's memory",
-    "F": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 600 sequences",
-    "G": "LoRA, AdamW (0.9, 0.999), 16 -> 128 sequences; no noise scale known",
+    "F": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 2,000 images",
+    "G": "LoRA, AdamW (0.9, 0.999), 16 -> 128 sequences",
 }
 WORDS = ("linear", "full rule", "half-life", "tune")
 WHY = {
     "A": "SGD, below the noise scale, in the range of images where one rule was shown",
     "B": "65,536 images lie beyond the 8,192 up to which the rule was shown",
-    "C": "Adam, below the noise scale, k = 4 and k (1 - 0.9) = 0.4",
+    "C": "k = 4 and k (1 - 0.9) = 0.4; under Adam the noise scale is no limit",
     "D": "k = 16 and k (1 - 0.9) = 1.6: look at the limit of the rule",
     "E": "asked is the memory of beta2 in tokens, at k = 1 / 512",
-    "F": "1,024 sequences are above this noise scale",
-    "G": "fine-tuning has no range of its own in the table, and no noise scale is known",
+    "F": "4,096 images are above this noise scale, where the rule of SGD has ended",
+    "G": "fine-tuning has no range of its own in the table",
 }
 
 
@@ -50,8 +50,8 @@ def why(got):
 exercise = Exercise(
     which_rule,
     hints=(
-        "which optimizer, which unit, which k, and is a noise scale known?",
-        "compare the larger batch with the noise scale and with the range where the rule was shown",
+        "which optimizer, which unit, which k?",
+        "compare the larger batch with the range where the rule was shown; of SGD with the noise scale",
         "k (1 - beta1) of 1 or more ends the full rule",
     ),
     asked=lambda: "the rules of the cases",
@@ -65,7 +65,7 @@ for _case, _right, _wrong in [
     ("C", "full rule", "linear"),
     ("D", "tune", "full rule"),
     ("E", "half-life", "full rule"),
-    ("F", "tune", "full rule"),
+    ("F", "tune", "linear"),
     ("G", "tune", "full rule"),
 ]:
     exercise.edit(WHY[_case], [(f'"{_case}": "{_right}"', f'"{_case}": "{_wrong}"')])
