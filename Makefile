@@ -97,7 +97,7 @@ gpu-test: .venv/dev   ## the proofs that need a CUDA device
 	$(BIN)/python -m pytest -m gpu tests/gpu
 
 gpu-run:              ## prints the command that measures on a lent GPU, without pip and network
-	@echo 'export PYTHONPATH=$$PWD BATCHLAB_COMMIT=$(shell git describe --always --dirty); python3 -m pytest -m gpu tests/gpu -W default; python3 benchmarks/gpu_run.py --output runs --seconds 380'
+	@echo 'export PYTHONPATH=$$PWD BATCHLAB_COMMIT=$(shell git describe --always --dirty); python3 -m pytest -m gpu tests/gpu -W default; python3 benchmarks/gpu_run.py --output $${OUT:-runs} --seconds 380'
 
 gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, on this device
 	PYTHONPATH=$(CURDIR) $(BIN)/python benchmarks/gpu_run.py --output runs --only device peaks sweeps

@@ -22,3 +22,18 @@ def test_an_interval_is_two_standard_errors_to_each_side():
     assert figure.batchlab_alt == (
         "nats, with standard errors: windows 0.02 ± 0.015; longest first 0.5 ± 0.02."
     )
+
+
+def test_an_interval_of_a_verdict_is_drawn_as_it_is_with_its_margin():
+    """The mistake beside the law: two errors where Student's t decided."""
+    measured = {"equal steps": (0.037, -0.002, 0.075)}
+    figure = plots.intervals(measured, title="Large minus small", x="gap", margin=0.01)
+    (bars,) = figure.axes[0].containers
+    ((low, high),) = [one[:, 0].tolist() for one in bars.lines[2][0].get_segments()]
+    assert (low, high) == pytest.approx((-0.002, 0.075))
+    (band,) = figure.axes[0].patches
+    assert band.get_extents().width > 0 and band.get_x() == pytest.approx(-0.01)
+    assert figure.batchlab_alt == (
+        "gap, with intervals: equal steps 0.037, -0.002 to 0.075. "
+        "A margin of 0.01 to each side of zero is shaded."
+    )

@@ -1,4 +1,4 @@
-"""What single lessons ask about real GPU runs: the figures of the sources, and what a choice lost."""
+"""What lessons ask about real GPU runs: the figures of the sources, and what a choice lost."""
 
 import pytest
 

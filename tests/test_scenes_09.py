@@ -2,6 +2,7 @@
 
 import inspect
 import statistics
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from batchlab import model, records, roofline
+from batchlab.doctor import throughput
 from batchlab.exercises.throughput import full_rows, scenes
 from batchlab.exercises.throughput.benched import needed
 from batchlab.exercises.throughput.fit_step import fit_step
@@ -16,6 +18,19 @@ from batchlab.exercises.throughput.mfu import mfu
 from batchlab.exercises.throughput.scenes import Device
 from batchlab.exercises.throughput.times_faster import times_faster
 from batchlab.exercises.throughput.useful_rate import useful_rate
+
+
+def test_the_knee_of_padded_steps_and_that_of_the_readme_are_both_told():
+    """One record, two fits: padded steps alone, and all three layouts."""
+    cells = list(records.read("cpu_sweep").cells())
+    padded = throughput.summarize(one for one in cells if one.layout == "padded").knee_rows
+    every = throughput.summarize(cells).knee_rows
+    assert (round(padded, 1), round(every, 1)) == (8.0, 5.2)
+    root = Path(__file__).parent.parent
+    page = (root / "solutions/09_throughput/throughput.md").read_text()
+    front = (root / "README.md").read_text()
+    assert "as in the figure of the README, it is 5.2 rows" in page
+    assert "The knee lies at 5.2 rows." in front and "padded steps alone say 8.0" in front
 
 
 def test_a_call_returns_at_launch_and_a_wait_at_its_end():

@@ -5,6 +5,7 @@ named points, or named means with standard errors  ->  matplotlib Figure with `b
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from batchlab.plots._canvas import COLOURS, INK, MARKERS, PAPER, blank, headline, number, tidy, told
@@ -30,17 +31,26 @@ def scatter(
     return told(figure, f"Points of {y} for each {x}: {most}.")
 
 
-def intervals(measured: Mapping[str, tuple[float, float]], *, title: str, x: str) -> Figure:
-    """Means with their standard errors {name: (mean, error)}, and a line at zero.
+def intervals(
+    measured: Mapping[str, tuple[float, ...]], *, title: str, x: str, margin: float = 0.0
+) -> Figure:
+    """Means with their standard errors {name: (mean, error)} and a line at zero.
 
-    A bar is two standard errors to each side: where it crosses zero, zero is not ruled out.
+    A bar is two standard errors to each side: where it crosses zero, zero is not ruled out. With
+    {name: (mean, low, high)} it is the interval that a verdict was made of. `margin` is drawn as a
+    band about zero: what lies inside it does not matter.
     """
     figure, axes = blank(7, 0.45 * len(measured) + 1.2)
-    means, errors = zip(*measured.values(), strict=True)
+    given = [tuple(map(float, one)) for one in measured.values()]
+    ends = [(m, m - 2 * rest[0], m + 2 * rest[0]) if len(rest) == 1 else (m, *rest)
+            for m, *rest in given]  # fmt: skip
+    means, lows, highs = np.array(ends).T
     places = range(len(measured))
+    if margin:
+        axes.axvspan(-margin, margin, color=COLOURS[0], alpha=0.15, linewidth=0)
     axes.axvline(0, color=INK, linewidth=1)
     axes.errorbar(
-        means, places, xerr=[2 * error for error in errors], fmt="o", color=INK, markersize=6,
+        means, places, xerr=[means - lows, highs - means], fmt="o", color=INK, markersize=6,
         capsize=4, markerfacecolor=PAPER, markeredgewidth=1.6,
     )  # fmt: skip
     axes.set_yticks(list(places), list(measured))
@@ -49,5 +59,11 @@ def intervals(measured: Mapping[str, tuple[float, float]], *, title: str, x: str
     axes.margins(y=0.25)
     tidy(axes)
     headline(axes, title)
-    said = "; ".join(f"{name} {number(m)} ± {e:.2g}" for name, (m, e) in measured.items())
-    return told(figure, f"{x}, with standard errors: {said}.")
+    said = "; ".join(
+        f"{name} {number(m)} ± {rest[0]:.2g}" if len(rest) == 1
+        else f"{name} {number(m)}, {number(rest[0])} to {number(rest[1])}"
+        for name, (m, *rest) in zip(measured, given, strict=True)
+    )  # fmt: skip
+    kind = "with standard errors" if len(given[0]) == 2 else "with intervals"
+    band = f" A margin of {margin:g} to each side of zero is shaded." if margin else ""
+    return told(figure, f"{x}, {kind}: {said}.{band}")
