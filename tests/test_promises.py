@@ -266,3 +266,18 @@ def test_the_command_line_starts_without_heavy_libraries(forbidden):
     code += f"print({forbidden!r} in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_what_the_front_pages_promise_of_packing_is_out_of_sample():
+    """The mistake beside it: the gain that the doctor fits once it has seen the packed steps."""
+    from batchlab import doctor, records
+
+    cells = list(records.read("cpu_sweep").cells())
+    unseen = doctor.diagnose(one for one in cells if one.layout == "padded").causes[0]
+    numbers = unseen.gain, unseen.interval.low, unseen.interval.high
+    assert [round(100 * one) for one in numbers] == [283, 230, 356]
+    for page in (README, (ROOT / "book/intro.md").read_text()):
+        assert "283 %, 230" in page and "270 %" in page
+        assert "inside the interval" not in page
+    seen = doctor.diagnose(cells).causes[0]
+    assert round(100 * seen.gain) == 264 and "The prices above have seen them." in README
