@@ -1,5 +1,8 @@
 """What lessons ask about real GPU runs: the figures of the sources, and what a choice lost."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from batchlab import records
@@ -55,3 +58,26 @@ def test_an_unknown_question_is_refused_and_no_name_has_two_questions():
     with pytest.raises(ValueError, match="no question 'x'; there are pipeline, spread, ramp, choi"):
         real_lessons.asked("x")
     assert not set(real_lessons.QUESTIONS) & set(real_runs.QUESTIONS)
+
+
+PLACES = {  # lesson: what it asks
+    "12_rates/rates": [("real_runs", "rate")],
+    "13_noise/noise": [("real_runs", "405b")],
+    "15_many/many": [("real_lessons", "pipeline"), ("real_runs", "lora")],
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_lesson_asks_first_and_shows_the_rows_with_the_truth(place):
+    """Outputs of the cell that reveals are covered on a page; the prose before it must not tell."""
+    source = (Path(__file__).parent.parent / f"solutions/{place}.md").read_text(encoding="utf-8")
+    assert re.findall(r"(real_\w+)\.asked\(\"(\w+)\"\)", source) == PLACES[place]
+    for module, name in PLACES[place]:
+        one = {"real_runs": real_runs, "real_lessons": real_lessons}[module].asked(name)
+        told, after = source.split(f'{module}.asked("{name}")')
+        box, shown = after.split("```{code-cell} ipython3\n", 2)[:2]
+        assert "predict.number(question.key, None" in box
+        assert shown.startswith("predict.reveal(question.key, question.truth)\nquestion\n")
+        near = told[told.rindex("\n## ") :] + box
+        truth = f"{one.truth:,.0f}" if one.truth > 100 else f"{one.truth:.3g}"
+        assert not re.search(rf"\b{truth}\b", near)
