@@ -12,8 +12,8 @@ near is Student's t, as many degrees as seeds less two. Of 500 planted hyperbola
 intervals of 95 % held the truth with 20 seeds at five batches, 94 with 6 at six, 95 with 6 and 97
 with 3 at three, and 95 to 96 where the spread grows with the batch, which the law does not know.
 Seeds drawn again (the bootstrap) hold 84 and 79 with 6: where all seeds of a batch end at one
-evaluation, it sees no spread. The hyperbola that holds gets p < 0.05 in 6 of 100 with 20 seeds, 6
-to 8 with 6, 12 with 3.
+evaluation, it sees no spread. The hyperbola that holds gets p < 0.05 in 6 of 100 with 20 seeds, 8
+with 6, 12 with 3.
 
 Words
     ruler      the samples between two evaluations
