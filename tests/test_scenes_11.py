@@ -60,7 +60,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
 
 
 def test_a_round_has_its_prices_and_all_rounds_together_have_none():
-    drift, (visits,) = (1.0, 1.7, 0.7), build.exercise.shown[1]
+    drift, visits = (1.0, 1.7, 0.7), build.PADDED
     first = min(one["round"] for one in visits)
     for number, times in enumerate(drift):
         here = [one for one in visits if one["round"] == first + number]
@@ -69,8 +69,7 @@ def test_a_round_has_its_prices_and_all_rounds_together_have_none():
 
 
 def test_the_padding_of_a_drifting_sweep_by_hand():
-    (visits,) = build.exercise.shown[1]
-    gains = []
+    visits, gains = build.PADDED, []
     for one in [one for one in visits if one["rows"] == 16]:
         first = min(each["round"] for each in visits)
         times = 2e-5 * (1.0, 1.7, 0.7)[one["round"] - first]
@@ -83,7 +82,7 @@ def test_the_padding_of_a_drifting_sweep_by_hand():
 
 
 def test_shown_sweeps_have_each_cause_but_those_that_fresh_ones_have():
-    shown = {diagnose(visits)["cause"] for (visits,) in build.exercise.shown[:8]}
+    shown = {diagnose(visits)["cause"] for visits in build.SWEEPS if not build.differing(visits)}
     assert shown == {"input", "padding", "saturation", "launch", "memory"}
     fresh = set()
     for seed in range(4):

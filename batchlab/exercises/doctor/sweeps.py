@@ -13,7 +13,7 @@ from batchlab.exercises.doctor.speed_up import visit
 from batchlab.exercises.doctor.step_parts import step_parts
 from batchlab.exercises.throughput.fit_step import fit_step
 
-__all__ = ["CAUSES", "CURES", "T90", "evidence", "prices", "sweep"]
+__all__ = ["CAUSES", "CURES", "T90", "another", "evidence", "prices", "sweep"]
 
 CAUSES = ("padding", "recomputation", "saturation", "memory", "input", "host", "launch")
 CURES = {
@@ -52,11 +52,13 @@ def sweep(
     slower=(1.0,) * 6,
     retries=(0,) * 6,
     retrying=-1,
+    update=0.02,
     seed=0,
 ):
     """The visits, in no order; waits of a step, drift, slowness and retries of each round.
 
-    `grid[retrying]` is the one that retried; `slower` is how much longer the most rows take.
+    `grid[retrying]` is the one that retried; `slower` is how much longer the most rows take,
+    `update` is the optimizer's step beside them.
     """
     rng, made = np.random.default_rng([seed, 11]), []
     first = int(rng.integers(2, 9))
@@ -66,23 +68,32 @@ def sweep(
             work = (fixed * DOCUMENTS / rows + 2e-5 * slots) * (4 / 3 if checkpointing else 1)
             work *= slower[number] if rows == grid[-1] else 1
             steps, more = (int(n) for n in rng.integers(2, 7, 2))
-            times = drift[number] * steps * more
+            times, own = drift[number] * steps * more, update if rows == grid[-1] else 0.02
             made.append(visit(
                 data=f"corpus {first}", round=first + number, rows=rows, steps=steps,
                 checkpointing=checkpointing, micro_batches=steps * more * (DOCUMENTS // rows),
                 documents=steps * more * DOCUMENTS, real_tokens=steps * more * TOKENS,
-                slots=steps * more * slots, seconds=times * (work + wait + host[number] + 0.02),
+                slots=steps * more * slots, seconds=times * (work + wait + host[number] + own),
                 input_seconds=times * wait, host_seconds=times * host[number],
-                optimizer_seconds=times * 0.02,
+                optimizer_seconds=times * own,
                 retries=retries[number] if rows == grid[retrying] else 0,
             ))  # fmt: skip
     return [made[n] for n in rng.permutation(len(made))]
+
+
+def another(visits, key, place):
+    """The visits; one of the fewest rows, which now stands at `place`, is of another run."""
+    at = min(range(len(visits)), key=lambda n: visits[n]["rows"])
+    some = visits[:at] + visits[at + 1 :]
+    return [*some[:place], visits[at] | {key: "another"}, *some[place:]]
 
 
 def evidence(visits, said):
     """What a sweep says against a cause that is not its own."""
     most = max(one["rows"] for one in visits)
     own = [one for one in visits if one["rows"] == most]
+    if said != "memory" and any(one["retries"] for one in own):
+        return "the allocator retried with the most rows: no price knows what that takes"
     if said == "recomputation":
         if own[0]["checkpointing"]:
             return "checkpointing is on here, but another cure gains more"
@@ -91,8 +102,6 @@ def evidence(visits, said):
         if any(one["retries"] for one in visits):
             return "the most rows never retried: retries of fewer rows do not count"
         return "the allocator never retried in this run"
-    if any(one["retries"] for one in own):
-        return "the allocator retried with the most rows: no price knows what that takes"
     if said == "saturation":
         return "a cure of this run gains more than 5 %"
     splits = [
