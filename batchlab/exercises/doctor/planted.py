@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from batchlab.counts import Counts
+from batchlab.exercises.doctor.sweeps import CAUSES
 from batchlab.records import Cell, Identity, Model, Parts
 
-__all__ = ["CAUSES", "Run", "plain", "planted", "ward"]
+__all__ = ["Run", "panel", "plain", "planted", "ward"]
 
-CAUSES = ("padding", "recomputation", "saturation", "memory", "input", "host", "launch")
 DOCUMENTS, STEPS = 64, 8
 GRIDS = ((2, 4, 8, 16), (1, 2, 4, 8), (4, 8, 16, 32))
 RECOMPUTE = 1 / 3
@@ -203,3 +203,9 @@ def ward() -> dict[str, Run]:
     order = ("input", "padding", "launch", "memory", "saturation", "host", "recomputation")
     runs = [replace(planted(cause, 1100 + 2 * n), grid=GRIDS[0]) for n, cause in enumerate(order)]
     return dict(zip("ABCDEFG", runs, strict=True))
+
+
+def panel(each: int, seed: int) -> list[Run]:
+    """Planted sweeps, `each` of every cause, in an order that tells nothing."""
+    runs = [planted(cause, seed + n) for n in range(each) for cause in CAUSES]
+    return [runs[n] for n in np.random.default_rng(seed).permutation(len(runs))]
