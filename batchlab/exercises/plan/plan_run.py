@@ -67,9 +67,6 @@ def plan_run(lengths, sheet, device, wish):
     return {**found, "prompts": sequences // each} if each else found
 
 
-right = plan_run
-
-
 def bytes_of(sheet, wish, slots, kind):
     """Bytes of so many slots at once."""
     return sum(run_bytes(sheet, {"kind": kind, "rank": wish["rank"]}, slots).values())

@@ -11,11 +11,12 @@ from batchlab.exercises.memory.most_rows import most_rows
 from batchlab.exercises.plan.foretold_test import foretold
 from batchlab.exercises.plan.live import groups, guards, lay_out, lays_out, of_rows, steps_once
 from batchlab.exercises.plan.offers import KINDS
-from batchlab.exercises.plan.plan_run import PACKED, small
+from batchlab.exercises.plan.plan_run import GENERATED, PACKED, small
 from batchlab.exercises.plan.run_bytes import run_bytes
 from batchlab.plan import Plan
 
 __all__ = [
+    "GENERATED",
     "LLAMA_8B",
     "PACKED",
     "fitting",
