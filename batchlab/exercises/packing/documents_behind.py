@@ -46,6 +46,7 @@ for _thought, _value in {
     "rounded down: a mean need not be whole": f"int({ALL})",
     "rounded: a mean need not be whole": f"round({ALL})",
     "rounded to two digits: give all": f"round({ALL}, 2)",
+    "rounded to three digits: give all": f"round({ALL}, 3)",
     "rounded too early: a mean may be 4.5 documents a row": "rows * int(row_length * fill / mean_length)",
     "rounded up too early: a mean may be 4.5 documents a row": "rows * -int(-row_length * fill // mean_length)",
     "the mean length was made whole: it need not be": "rows * row_length * fill / int(mean_length)",

@@ -73,8 +73,9 @@ def asked(lengths, row_length):
 
 def drawn(rng):
     """Few and many documents, lists and narrow arrays, some with a document that is too long."""
-    for _ in range(20):
-        yield rng.integers(1, 11, int(rng.integers(1, 30))).tolist(), 10
+    for _ in range(10):
+        some = rng.integers(1, 11, int(rng.integers(1, 30))).tolist()
+        yield from [(some, 10), (some, 12), (some[::-1], 10)]
     for kind, row_length in ((np.int8, 127), (np.uint8, 250), (np.uint16, 65_000)):
         yield rng.integers(row_length // 9, row_length, 12).astype(kind), row_length
     yield rng.integers(1, 60, 120).tolist(), 100

@@ -154,6 +154,10 @@ for _thought, *_changes in [
         ("row_length - len(tail) :", "-len(tail) :"),
     ),
     (
+        "labels[-0:] is the whole list: a row may have no tail",
+        (LAST, '    row["labels"] = np.array(row["labels"])\n    row["labels"][-len(tail) :] = -100\n'),
+    ),
+    (
         BY_PLACE,
         (
             LAST,
@@ -181,6 +185,10 @@ for _thought, *_changes in [
     ),
     ("-100 is a label: the model has no token of that number", (TAIL, TAIL.replace("0", "-100"))),
     (OWN, (END, '    row["input_ids"] = row["labels"]\n' + END)),
+    (
+        OWN,
+        (END, '    row["input_ids"] = row["labels"][: row_length - len(tail)] + tail\n' + END),
+    ),
     ("the tail is missing: a row has all its slots", (TAIL, "[]")),
     (BATCH, (END, "    return {name: [one] for name, one in row.items()}\n")),
     (

@@ -76,7 +76,7 @@ for _thought, *_changes in [
         "segments by turns: the third is not the first",
         (f"np.cumsum({SEGMENT})", f"np.cumsum({SEGMENT}) % 2"),
     ),
-    ("later documents are seen", (RESULT, "(segment[:, None] < segment) | " + RESULT)),
+    ("later documents are seen", (RESULT, "segment[:, None] <= segment")),
     (
         "the first token of a segment is seen, too",
         ("return " + RESULT, AT + RESULT + " & (at > 0)"),
