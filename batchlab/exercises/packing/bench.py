@@ -12,7 +12,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-__all__ = ["OTHER", "VOCABULARY", "apart", "called", "documents", "form", "laid", "leak", "network"]
+from batchlab import packing
+
+__all__ = ["OTHER", "VOCABULARY", "apart", "called", "documents", "fault", "leak", "network"]
 __all__ += ["standing", "starts_of", "unlike_alone"]
 
 VOCABULARY = 64
@@ -92,7 +94,9 @@ def form(batch, row_length):
         one, shape = batch[name], (rows, row_length)
         tensor = isinstance(one, torch.Tensor)
         if not tensor or one.dtype != torch.int64 or tuple(one.shape) != shape:
-            came = f"{one.dtype} of shape {tuple(one.shape)}" if tensor else f"a {type(one).__name__}"
+            came = (
+                f"{one.dtype} of shape {tuple(one.shape)}" if tensor else f"a {type(one).__name__}"
+            )
             return f"{name}: {came}; an int64 tensor of shape {shape} is needed"
     return ""
 
@@ -120,13 +124,6 @@ def standing(batch, given, pad):
 
 def _begins(some, tokens):
     return some[: len(tokens)] == list(tokens) and len(some) >= len(tokens) > 0 or not len(tokens)
-
-
-def laid(given, rows, row_length):
-    """Labels and positions of these documents in these rows, as they should be."""
-    from batchlab import batches
-
-    return batches.packed(given, rows, row_length)
 
 
 def _ends(given, numbers):
@@ -158,7 +155,7 @@ def leak(batch, given, rows):
                     ids[row, inside] = OTHER + ids[row, inside] % OTHER
                     keep[row, inside] = False
             moved = (_logits(batch, ids) - before).abs().amax(dim=-1)[keep]
-            worst = max(worst, float(moved.max()) if len(moved) else 0.0)
+            worst = max(worst, float(moved.nan_to_num(np.inf).max()) if len(moved) else 0.0)
     return worst
 
 
@@ -174,5 +171,68 @@ def unlike_alone(batch, given, rows):
         for place, number in enumerate(numbers):
             (alone,) = called([given[number]["input_ids"]], [0], use_cache=False)
             here = packed[row, ends[place] : ends[place + 1]].numpy()
-            worst = max(worst, float(np.abs(here - alone).max()))
+            worst = max(worst, float(np.nan_to_num(abs(here - alone), nan=np.inf).max()))
     return worst
+
+
+def fault(got, documents, row_length, pad):
+    """What is wrong with a batch, in words: its form, rows, labels, positions, who sees whom."""
+    from batchlab import batches
+
+    if said := form(got, row_length):
+        return said
+    rows = standing(got, documents, pad)
+    if isinstance(rows, str):
+        return rows
+    if said := _dealt(rows, [len(one["input_ids"]) for one in documents], row_length):
+        return said
+    want = batches.packed(documents, rows, row_length)
+    for name in ("labels", "position_ids"):
+        if said := _unlike(name, got[name].tolist(), want[name].tolist(), documents, rows):
+            return said
+    if int(got["input_ids"].max()) >= OTHER:
+        return ""
+    try:
+        if (off := leak(got, documents, rows)) >= 1e-5:
+            return f"logits move by {off:.1g} when another document of the row changes"
+        if (off := unlike_alone(got, documents, rows)) >= 1e-4:
+            return f"logits differ by {off:.1g} from those that a document gets alone"
+    except (RuntimeError, IndexError, ValueError, TypeError) as error:
+        return f"the model fails on it: {type(error).__name__}: {str(error)[:80]}"
+    return ""
+
+
+def _dealt(rows, lengths, row_length):
+    """What is wrong with which documents stand in which rows."""
+    flat = sorted(number for row in rows for number in row)
+    if flat != [*range(len(lengths))]:
+        return f"documents in each row: {rows}; each of the {len(lengths)} once is needed"
+    if not all(rows):
+        return f"documents in each row: {rows}; a row is empty"
+    most = max(
+        packing.pack(lengths, row_length, method=f"{one}_fit_decreasing").row_count
+        for one in ("first", "best")
+    )
+    return f"{len(rows)} rows, first fit decreasing takes {most}" if len(rows) > most else ""
+
+
+def _unlike(name, own, want, documents, rows):
+    """Where labels or positions differ: by document, then in the tails; empty if nowhere."""
+    parts = {}
+    for row, numbers in enumerate(rows):
+        start = 0
+        for number in numbers:
+            end = start + len(documents[number]["input_ids"])
+            parts[number] = own[row][start:end], want[row][start:end]
+            start = end
+        parts[len(documents) + row] = own[row][start:], want[row][start:]
+    for number in sorted(parts):
+        came, right = parts[number]
+        if came != right:
+            where = "the tail" if number >= len(documents) else f"document {number}"
+            return f"{name} of {where} are {_some(came)}, right is {_some(right)}"
+    return ""
+
+
+def _some(numbers):
+    return f"{numbers}" if len(numbers) < 10 else f"{str(numbers[:9])[:-1]}, ...]"

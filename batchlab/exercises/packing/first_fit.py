@@ -118,8 +118,14 @@ SORTED, LOOK, FITS = (
     "enumerate(room)",
     "left >= length",
 )
-START, LENGTH, END = "    rows, room = [], []\n", "length = int(lengths[number])", "    return rows\n"
-RAISE = '            raise ValueError(f"a document of {length} tokens, a row of {row_length} slots")\n'
+START, LENGTH, END = (
+    "    rows, room = [], []\n",
+    "length = int(lengths[number])",
+    "    return rows\n",
+)
+RAISE = (
+    '            raise ValueError(f"a document of {length} tokens, a row of {row_length} slots")\n'
+)
 PUT, LESS = "rows[row].append(number)", "        room[row] -= length\n"
 SILENT = "cut, dropped or packed in silence: raise ValueError, with its length in the text"
 ALL_OPEN = (START, "    rows, room = [[] for _ in lengths], [row_length for _ in lengths]\n")
@@ -186,7 +192,10 @@ for _thought, *_changes in [
     ),
     (
         "there may be no document: max() of nothing fails",
-        (START, START + '    if max(lengths) > row_length:\n        raise ValueError("too long")\n'),
+        (
+            START,
+            START + '    if max(lengths) > row_length:\n        raise ValueError("too long")\n',
+        ),
         (RAISE, "            pass\n"),
     ),
     (SILENT, (RAISE, "            pass\n")),

@@ -155,7 +155,10 @@ for _thought, *_changes in [
     ),
     (
         "labels[-0:] is the whole list: a row may have no tail",
-        (LAST, '    row["labels"] = np.array(row["labels"])\n    row["labels"][-len(tail) :] = -100\n'),
+        (
+            LAST,
+            '    row["labels"] = np.array(row["labels"])\n    row["labels"][-len(tail) :] = -100\n',
+        ),
     ),
     (
         BY_PLACE,

@@ -54,12 +54,18 @@ for _thought, *_changes in [
         "causal, but the second document sees the first (of a list, == 0 is False)",
         (SAME + " & ", ""),
     ),
-    ("of a list, == 0 is one False: np.asarray(position_ids) first", (SEGMENT, "position_ids == 0")),
+    (
+        "of a list, == 0 is one False: np.asarray(position_ids) first",
+        (SEGMENT, "position_ids == 0"),
+    ),
     ("documents apart, but a token sees what comes after it", (" & " + AFTER, "")),
     ("turned over: the row says who looks, the column at whom", (">= slot", "<= slot")),
     ("a slot may look at itself", (">= slot", "> slot")),
     ("the opposite: True is for what may be seen", (RESULT, f"~({RESULT})")),
-    ("positions compared: documents share positions", ("return " + RESULT, AT + "at[:, None] >= at")),
+    (
+        "positions compared: documents share positions",
+        ("return " + RESULT, AT + "at[:, None] >= at"),
+    ),
     (
         "positions alone do not tell documents apart",
         ("return " + RESULT, AT + "(at[:, None] >= at) & " + AFTER),

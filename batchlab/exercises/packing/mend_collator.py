@@ -62,67 +62,6 @@ def broken_collate(documents, row_length, pad):
 right = collate
 
 
-def fault(got, documents, row_length, pad):
-    """What is wrong with a batch, in words: its form, rows, labels, positions, who sees whom."""
-    if said := bench.form(got, row_length):
-        return said
-    rows = bench.standing(got, documents, pad)
-    if isinstance(rows, str):
-        return rows
-    if said := _dealt(rows, [len(one["input_ids"]) for one in documents], row_length):
-        return said
-    want = bench.laid(documents, rows, row_length)
-    for name in ("labels", "position_ids"):
-        if said := _unlike(name, got[name].tolist(), want[name].tolist(), documents, rows):
-            return said
-    if int(got["input_ids"].max()) >= bench.OTHER:
-        return ""
-    try:
-        if (off := bench.leak(got, documents, rows)) >= 1e-5:
-            return f"logits move by {off:.1g} when another document of the row changes"
-        if (off := bench.unlike_alone(got, documents, rows)) >= 1e-4:
-            return f"logits differ by {off:.1g} from those that a document gets alone"
-    except (RuntimeError, IndexError, ValueError, TypeError) as error:
-        return f"the model fails on it: {type(error).__name__}: {str(error)[:80]}"
-    return ""
-
-
-def _dealt(rows, lengths, row_length):
-    """What is wrong with which documents stand in which rows."""
-    flat = sorted(number for row in rows for number in row)
-    if flat != [*range(len(lengths))]:
-        return f"documents in each row: {rows}; each of the {len(lengths)} once is needed"
-    if not all(rows):
-        return f"documents in each row: {rows}; a row is empty"
-    most = max(
-        packing.pack(lengths, row_length, method=f"{one}_fit_decreasing").row_count
-        for one in ("first", "best")
-    )
-    return f"{len(rows)} rows, first fit decreasing takes {most}" if len(rows) > most else ""
-
-
-def _unlike(name, own, want, documents, rows):
-    """Where labels or positions differ: by document, then in the tails; empty if nowhere."""
-    parts = {}
-    for row, numbers in enumerate(rows):
-        start = 0
-        for number in numbers:
-            end = start + len(documents[number]["input_ids"])
-            parts[number] = own[row][start:end], want[row][start:end]
-            start = end
-        parts[len(documents) + row] = own[row][start:], want[row][start:]
-    for number in sorted(parts):
-        came, right = parts[number]
-        if came != right:
-            where = "the tail" if number >= len(documents) else f"document {number}"
-            return f"{name} of {where} are {_some(came)}, right is {_some(right)}"
-    return ""
-
-
-def _some(numbers):
-    return f"{numbers}" if len(numbers) < 10 else f"{str(numbers[:9])[:-1]}, ...]"
-
-
 def explain(got, documents, row_length, pad):
     """The usual cause where no mistake of ours gives the same."""
     if bench.form(got, row_length):
@@ -154,7 +93,11 @@ def drawn(rng):
         yield bench.documents(sizes, rng, pad), 12, pad
     yield bench.documents([2] * 9 + [1] * 3, rng, 2), 21, 2
     yield bench.documents([1 + number % 3 for number in range(150)], rng, 2), 4, 2
-    yield [given([70_000, 16_777_217, 2]), given([90_000, 65_537, 5], [-100, 65_537, -100])], 8, 9**6
+    yield (
+        [given([70_000, 16_777_217, 2]), given([90_000, 65_537, 5], [-100, 65_537, -100])],
+        8,
+        9**6,
+    )
     yield [given([9, 5, 2]), given([9, 5, 2], [-100, -100, 2]), given([9, 5, 2])], 7, 0
     yield bench.documents([4, 2, int(rng.integers(13, 40)), 14], rng, 0), 12, 0
     yield [given([8, 1, 2]), given([9, *[3] * 12], [-100] * 13)], 12, 0
@@ -174,7 +117,7 @@ exercise = Exercise(
     points=3,
     given=("packing", "first_fit_decreasing", "may_look"),
     asked=asked,
-    fault=fault,
+    fault=bench.fault,
     explain=explain,
     misnamed=lambda text, documents, row_length, pad: unnamed(
         text, [len(one["input_ids"]) for one in documents], row_length
@@ -245,7 +188,10 @@ for _thought, *_changes in [
             '            batch["labels"][row, start:end] = torch.where(told, ids, -100)\n',
         ),
     ),
-    ("the last token of a document is trained", (FIRST, FIRST + FIRST.replace("start]", "end - 1]"))),
+    (
+        "the last token of a document is trained",
+        (FIRST, FIRST + FIRST.replace("start]", "end - 1]")),
+    ),
     (
         "shifted: the loss shifts, the labels do not",
         (OWN, 'torch.tensor([*documents[number]["labels"][1:], -100])\n'),
@@ -258,6 +204,10 @@ for _thought, *_changes in [
     ),
     (MASK, (END, '    batch["attention_mask"] = (batch["input_ids"] != pad).long()\n' + END)),
     ("under this mask a token sees what comes after it", (END, BLOCKS + END)),
+    (
+        "under this mask a token does not see itself",
+        (END, BLOCKS + '    batch["attention_mask"] = batch["attention_mask"].tril(-1)\n' + END),
+    ),
     (
         "positions run on: they restart at 0 in each document",
         (TAIL, '        batch["position_ids"][row] = torch.arange(row_length)\n'),
@@ -306,7 +256,8 @@ for _thought, *_changes in [
         "equal documents are several: a dict, or a set, keeps one of them",
         (
             PACK,
-            '    documents = [*{tuple(one["input_ids"]): one for one in documents}.values()]\n' + PACK,
+            '    documents = [*{tuple(one["input_ids"]): one for one in documents}.values()]\n'
+            + PACK,
         ),
     ),
     (

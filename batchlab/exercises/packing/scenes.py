@@ -1,6 +1,6 @@
 """What the page of lesson 04 shows and goes on with: a faulty collator, and substitutes.
 
-    a learner's function  ->  itself where it works, else the library's way
+a learner's function  ->  itself where it works, else the library's way
 """
 
 import numpy as np
