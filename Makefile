@@ -21,10 +21,10 @@ lab: .venv/course lessons   ## JupyterLab on the first lesson
 	@$(BIN)/jupyter lab $(HEADLESS) $(ROOT_USER) --port=$(PORT) --LabApp.app_settings_dir="$(CURDIR)/.lab" \
 	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(firstword $(sort $(wildcard lessons/*/*.ipynb)))"
 
-test: .venv/dev       ## the everyday suite, in five minutes on two cores; no GPU, display or network
+test: .venv/dev lessons       ## the everyday suite, in five minutes on two cores; no GPU, display or network
 	$(BIN)/python -m pytest $(SPREAD) -m "not slow and not deep and not browser and not gpu"
 
-quick: .venv/dev      ## a minute: lint, and the tests that run what changed since main, nearest first
+quick: .venv/dev lessons      ## a minute: lint, and the tests that run what changed since main, nearest first
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m batchlab.authoring.quick
 
@@ -37,27 +37,27 @@ slow: slow-lessons slow-seeds slow-banks slow-rest
 
 ci: ci-pages test slow-seeds slow-banks slow-rest lint   # make -j2: whoever is done takes the next
 
-ci-pages: .venv/dev      # one after the other: the book shows what the banks were found to do
+ci-pages: .venv/dev lessons      # one after the other: the book shows what the banks were found to do
 	@$(MAKE) --no-print-directory -j1 slow-lessons
 	@$(MAKE) --no-print-directory -j1 book
 	@$(MAKE) --no-print-directory -j1 browser
 
-slow-lessons: .venv/dev  # every bank of wrong answers
+slow-lessons: .venv/dev lessons  # every bank of wrong answers
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k "not test_no_seed"
 
-slow-seeds: .venv/dev    # every check on ten seeds
+slow-seeds: .venv/dev lessons    # every check on ten seeds
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k test_no_seed
 
-slow-banks: .venv/dev    # a sixteenth of every bank, judged outside the student's process
+slow-banks: .venv/dev lessons    # a sixteenth of every bank, judged outside the student's process
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_grading_banks.py
 
-slow-rest: .venv/dev
+slow-rest: .venv/dev lessons
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" --ignore tests/test_lessons.py --ignore tests/test_grading_banks.py
 
-deep: .venv/dev       ## hours: 300 seeds of every check, 10,000 inputs of every reader; not part of test-all
+deep: .venv/dev lessons       ## hours: 300 seeds of every check, 10,000 inputs of every reader; not part of test-all
 	$(BIN)/python -m pytest -m deep
 
-browser: .venv/dev
+browser: .venv/dev lessons
 	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then \
 	  $(MAKE) --no-print-directory _build/html/index.html && \
 	  { $(MAKE) --no-print-directory $(AXE) || \
@@ -80,7 +80,7 @@ lint: .venv/dev       ## format, style, types
 lessons: .venv/course ## solutions/*.md -> notebooks for teachers and students
 	@$(BIN)/python -m batchlab.authoring.sources
 
-book: .venv/dev       ## the readable course; warnings are errors
+book: .venv/dev lessons       ## the readable course; warnings are errors
 	@mkdir -p _build
 	@$(BIN)/python -m batchlab.authoring.matrix --pages _build/matrix --keep _build/outcomes --reuse _build/outcomes
 	@$(BIN)/python -m batchlab.authoring.pages _build/pages --matrix _build/matrix
@@ -93,7 +93,7 @@ dist: .venv/course lessons  ## a wheel, and a zip for each lesson that works wit
 bench: .venv/dev      ## side-by-side measurements against peers
 	$(BIN)/python benchmarks/packing.py
 
-gpu-test: .venv/dev   ## the proofs that need a CUDA device
+gpu-test: .venv/dev lessons   ## the proofs that need a CUDA device
 	$(BIN)/python -m pytest -m gpu tests/gpu
 
 gpu-run:              ## prints the command that measures on a lent GPU, without pip and network

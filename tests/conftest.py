@@ -22,6 +22,16 @@ def pytest_addoption(parser):
     parser.addoption("--within", type=float, metavar="SECONDS", help="skip what begins later")
 
 
+def pytest_configure(config):
+    home = Path(__file__).parents[1] / "solutions"
+    if missing := [
+        one for one in sorted(home.glob("*/*.md")) if not one.with_suffix(".ipynb").exists()
+    ]:
+        raise pytest.UsageError(
+            f"{missing[0].stem}.ipynb is not made yet, of {missing[0]}: make lessons"
+        )
+
+
 def pytest_collection_modifyitems(config, items):
     """Files stay together, so that what a file makes once is made once."""
     seed = config.getoption("--shuffle")

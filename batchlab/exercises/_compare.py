@@ -99,9 +99,9 @@ def _judged(got: Any, want: Any, asked: str, how: How) -> None:
         kind = str(want.dtype).rpartition(".")[2]
         check.array(got, want, asked=asked, dtype=kind, rel=how.rel)
     elif type(want) is np.ndarray:
-        check.array(
-            got, want, asked=asked, rel=how.rel, abs=how.abs if want.dtype.kind == "f" else 0
-        )
+        near = how.abs if want.dtype.kind == "f" else 0
+        kind = "bool" if want.dtype == bool else ""
+        check.array(got, want, asked=asked, dtype=kind, rel=how.rel, abs=near)
     elif type(want) is int:
         check.equal(got, want, asked=asked, whole=how.whole, constant=how.secret)
     elif isinstance(want, float) and not math.isfinite(want):

@@ -21,7 +21,6 @@ from batchlab.classroom.verdict import CheckFailed
 from batchlab.exercises._compare import How, alike, compare
 from batchlab.exercises._known import By, Known, Mistake, parts_of
 from batchlab.exercises._limit import limited
-from batchlab.exercises._text import built
 from batchlab.exercises._words import lines_of, restated
 
 __all__ = ["By", "Exercise", "Mistake"]
@@ -239,11 +238,11 @@ class Exercise(Known):
         """Judge a student's test by the wrong and the right versions of another exercise."""
         of, names, styles = self.tests or (self, (), ())
         wrong = {
-            one.thought.partition(":")[0]: one.version
+            one.thought.partition(":")[0]: of.of(one.text)  # in fresh state
             for one in of.mistakes
             if {one.name, one.thought} & {*names}
         }
-        right = [of.right, *(built(of.styles[one](), of.name, of._names) for one in styles)]
+        right = [of.right, *(of.of(of.styles[one]()) for one in styles)]
         asked = f"your test of {of.name}"
         assert len(wrong) == len(names), (
             f"{self.name}: {len(names)} bugs are named, {len(wrong)} found"

@@ -13,6 +13,7 @@ import os
 import sqlite3
 import sys
 import warnings
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -44,12 +45,10 @@ def gradebook(course: Course, grades: list[Grade], write: Path | None) -> Table:
         changes = [Change(g.record.lesson, g.record.student, "", number(g.record.score))
                    for g in grades if g.record.score is not None]  # fmt: skip
         return Table("", tuple(changes), ())
-    # nbgrader calls `alembic` by name: find it beside this Python, also where none is active
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     _require_free(path)
     changes = []
     try:
-        with warnings.catch_warnings(), Gradebook(f"sqlite:///{path}") as book:
+        with warnings.catch_warnings(), _alembic(), Gradebook(f"sqlite:///{path}") as book:
             warnings.simplefilter("ignore")  # nbgrader's own, of SQLAlchemy
             if write:
                 for name in sorted({one.record.lesson for one in grades}):
@@ -64,6 +63,17 @@ def gradebook(course: Course, grades: list[Grade], write: Path | None) -> Table:
         for grade in grades:
             _shown(course, grade, path.parent)
     return Table("", tuple(changes), ())
+
+
+@contextlib.contextmanager
+def _alembic() -> Iterator[None]:
+    """nbgrader calls `alembic` by name: find it beside this Python, also where none is active."""
+    before = os.environ["PATH"]
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
 
 
 def _require_free(path: Path) -> None:

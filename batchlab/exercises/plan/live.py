@@ -1,0 +1,83 @@
+"""Parts of the run that lesson 18 trains, where a learner has not kept them; and tests of theirs.
+
+documents  ->  rows laid out, a micro-batch;  a kept function  ->  whether it will do
+"""
+
+from batchlab.counts import IGNORE
+
+NAMES = ("input_ids", "position_ids", "labels")
+
+
+def lay_out(documents, row_length):
+    """Lesson 04's row: documents one after the other, then the tail, each with its own positions.
+
+    >>> lay_out([[5, 6], [7]], 4)["position_ids"]
+    [0, 1, 0, 0]
+    """
+    row = {name: [] for name in NAMES}
+    for tokens in documents:
+        row["input_ids"] += tokens
+        row["position_ids"] += range(len(tokens))
+        row["labels"] += [IGNORE, *tokens[1:]]
+    left = row_length - len(row["input_ids"])
+    row["input_ids"] += [0] * left
+    row["position_ids"] += range(left)
+    row["labels"] += [IGNORE] * left
+    return row
+
+
+def lays_out(yours):
+    """Whether a learner's row keeps tokens, positions and labels where this one has them."""
+    given = [[5, 6, 7], [8, 9]]
+    found, right = yours([list(one) for one in given], 7), lay_out(given, 7)
+    return all(
+        [int(n) for n in found[name]][:5] == right[name][:5] and len(found[name]) == 7
+        for name in NAMES
+    )
+
+
+def of_rows(rows):
+    """Rows that are laid out, as one micro-batch."""
+    import torch
+
+    return {
+        name: torch.stack([torch.as_tensor(row[name], dtype=torch.int64) for row in rows])
+        for name in NAMES
+    }
+
+
+def groups(yours):
+    """Whether a learner's windows of lesson 05 lose nothing."""
+    return [list(one) for one in yours([1, 2, 3], 2)] == [[1, 2], [3]]
+
+
+def steps_once(yours):
+    """Whether a learner's step of two unequal micro-batches ends where the library's does."""
+    import torch
+
+    from batchlab import loop, model
+
+    def library(network, optimizer, schedule, micro_batches, max_norm):
+        loop.train_step(network, optimizer, micro_batches, max_grad_norm=max_norm)
+        schedule.step()
+
+    rows = [of_rows([lay_out([[1, 2, 3, 4]], 6)]), of_rows([lay_out([[5, 6]], 6)])]
+    ends = []
+    for step in (yours, library):
+        network = model.small(16, layers=1, hidden=16, heads=2)
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda number: 1.0)
+        step(network, optimizer, schedule, rows, 1.0)
+        ends.append(torch.cat([one.detach().flatten() for one in network.parameters()]))
+    return bool(torch.allclose(ends[0], ends[1], rtol=1e-4, atol=1e-6))
+
+
+def guards(yours):
+    """Whether a learner's guard of lesson 07 finds 3 rows on a device that holds 10 tokens."""
+    import torch
+
+    def step(micro_batches):
+        if max(sum(map(len, micro)) for micro in micro_batches) > 10:
+            raise torch.OutOfMemoryError("out of memory")
+
+    return tuple(yours(step, [[1] * 3] * 6, 6, 6)) == (3, 2)

@@ -1,0 +1,59 @@
+"""What a refusal of lesson 18 may offer: the nearest multiples, kinds of tuning, the longest row.
+
+text of a refusal, what is right  ->  what it must not say, or nothing
+"""
+
+import re
+
+from batchlab.exercises.effective import near, offers_none
+
+KINDS = ("full", "lora", "4-bit")
+
+
+def misnamed_near(said, number, unit, known=()):
+    """What is wrong with the nearest multiples of `unit`; `known` numbers may be named, too."""
+    offered, named = near(number, unit), numbers(said)
+    if {*offered} - named:
+        many = "both nearest, below and above" if len(offered) > 1 else "the nearest above"
+        return f"refuse, and name {many}"
+    if len(offered) == 1 and offers_none(said, offered[0]):
+        return "0 is no offer: name only the number above"
+    beyond = {offered[0] - unit, offered[-1] + unit} - {0, *known}
+    if beyond & named:
+        return "farther ones are named, too: only the nearest below and above are asked"
+    return ""
+
+
+def misnamed_kinds(said, fit, exact, wished):
+    """What is wrong with the kinds that would fit; `exact` ones take all bytes that there are."""
+    words = set(re.findall(r"4-bit|\blora\b|\bfull\b", said.lower()))
+    if missing := {*fit} - words:
+        if missing & {*exact}:
+            return f"`total == bytes` fits as {min(missing & {*exact})}, too: at most, not below"
+        return f"it would fit as {' or '.join(sorted(missing))}: name every kind that would"
+    if beside := words - {*fit, wished}:
+        return f"{min(beside)} would not fit either: name only what would"
+    return ""
+
+
+def misnamed_longest(said, longest, known):
+    """What is wrong with the longest row that any kind could hold."""
+    named = numbers(said)
+    if longest in named:
+        longer = longest + 1 in named - {*known}
+        return "a longer row is named, too, and does not fit" if longer else ""
+    if longest == 0:
+        return "no kind holds a single slot: the longest row is 0"
+    if longest - 1 in named:
+        return "one slot more fits: `total == bytes` fits, too, at most and not below"
+    return "no kind fits: name the longest row that any of the three could hold, in slots"
+
+
+def numbers(said):
+    """The numbers of a text; 4-bit holds none.
+
+    >>> sorted(numbers("4-bit: 1,024 slots, or rows of 8.0"))
+    [8.0, 1024.0]
+    """
+    plain = re.sub(r"4-bit|(?<=\d)[,_](?=\d{3})", "", said.lower())
+    return {float(one) for one in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?", plain)}

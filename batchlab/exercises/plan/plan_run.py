@@ -1,0 +1,343 @@
+"""Build: a planner. A wish that can be had becomes a plan, another is refused with what is near."""
+
+import numpy as np
+
+from batchlab.exercises import Exercise
+from batchlab.exercises.effective.scenes import pack_rows
+from batchlab.exercises.plan import run_bytes as formula
+from batchlab.exercises.plan.offers import (
+    KINDS,
+    misnamed_kinds,
+    misnamed_longest,
+    misnamed_near,
+    numbers,
+)
+
+
+def run_bytes(sheet, tuning, slots):
+    """The bytes of `run-bytes`, as floats: a float is right there, too."""
+    return {what: float(n) for what, n in formula.run_bytes(sheet, tuning, slots).items()}
+
+
+def bill(slots, flops, device, utilisation):
+    """Hours and money, each (least, most), of slots on device["count"] devices."""
+    at_peak = slots * flops / (device["count"] * device["peak"]) / 3600
+    least, most = at_peak / utilisation[1], at_peak / utilisation[0]
+    price = device["count"] * device["price"]
+    return {"hours": (least, most), "money": (price * least, price * most)}
+
+
+def plan_run(lengths, sheet, device, wish):
+    """A plan that fits the wish, as a dict; or a ValueError that says what is near."""
+    row, count, each = wish["row"], device["count"], wish.get("generations", 0)
+    room = device["bytes"]
+
+    def total(rows, kind=wish["kind"]):
+        tuning = {"kind": kind, "rank": wish["rank"]}
+        return sum(run_bytes(sheet, tuning, rows * row).values())
+
+    if max(lengths) > row:
+        raise ValueError(f"a document of {max(lengths)} tokens, rows of {row}")
+    unit = row * int(np.lcm(count, each or 1))
+    if wish["slots"] % unit:
+        below = wish["slots"] // unit * unit
+        offers = [n for n in (below, below + unit) if n]
+        raise ValueError(f"{wish['slots']} slots do not split: the nearest {offers}")
+    if total(1) > room:
+        kinds = ("full", "lora", "4-bit")
+        if fit := [kind for kind in kinds if total(1, kind) <= room]:
+            raise ValueError(f"one row does not fit; it would as {fit}")
+        slot = total(1) - total(0)  # of one row: the same for every kind
+        longest = max(0, *((room - total(0, kind)) * row // slot for kind in kinds))
+        raise ValueError(f"one row does not fit; the longest row: {longest:.0f}")
+    sequences = wish["slots"] // row
+    share = sequences // count
+    rows = next(n for n in range(share, 0, -1) if share % n == 0 and total(n) <= room)
+    made = len(lengths) * each if each else len(pack_rows(lengths, row))
+    slots = wish["epochs"] * made * row
+    found = {
+        "rows": rows,
+        "accumulation": share // rows,
+        "steps": wish["epochs"] * -(-made // sequences),
+        "tokens": wish["epochs"] * sum(lengths) * (each or 1),
+        "slots": slots,
+        "bytes": total(rows),
+        **bill(slots, sheet["flops"], device, wish["utilisation"]),
+    }
+    return {**found, "prompts": sequences // each} if each else found
+
+
+def bytes_of(sheet, wish, slots, kind):
+    """Bytes of so many slots at once."""
+    return sum(run_bytes(sheet, {"kind": kind, "rank": wish["rank"]}, slots).values())
+
+
+def unit_of(device, wish):
+    """The fewest slots a step: whole rows on each device, whole groups of completions."""
+    return wish["row"] * int(np.lcm(device["count"], wish.get("generations", 1)))
+
+
+def longest_row(sheet, device, wish):
+    """The most slots in one row that some kind of tuning holds; 0 where none holds one."""
+    held = [bytes_of(sheet, wish, 0, kind) for kind in KINDS]
+    slot = bytes_of(sheet, wish, 1, "full") - held[0]
+    return max(0, *(int((device["bytes"] - states) // slot) for states in held))
+
+
+def misnamed(said, lengths, sheet, device, wish):
+    """What a refusal must not say."""
+    if (longest := max(lengths)) > wish["row"]:
+        return "" if longest in numbers(said) else "name the tokens of the longest document"
+    known = {*device.values(), *(n for n in wish.values() if type(n) is int)}
+    if wish["slots"] % (unit := unit_of(device, wish)):
+        return misnamed_near(said, wish["slots"], unit, {unit, *known})
+    one = {kind: bytes_of(sheet, wish, wish["row"], kind) for kind in KINDS}
+    if fit := [kind for kind in KINDS if one[kind] <= device["bytes"]]:
+        exact = [kind for kind in fit if one[kind] == device["bytes"]]
+        return misnamed_kinds(said, fit, exact, wish["kind"])
+    known |= {max(lengths), len(lengths)}
+    return misnamed_longest(said, longest_row(sheet, device, wish), known)
+
+
+def asked(lengths, sheet, device, wish):
+    some = lengths if len(lengths) < 9 else f"{len(lengths)} documents, {sum(lengths)} tokens"
+    each = f", {wish['generations']} generations" if "generations" in wish else ""
+    return (
+        f"plan of {some}: {wish['slots']} slots in rows of {wish['row']}, {wish['kind']}, rank "
+        f"{wish['rank']}, {wish['epochs']} epochs{each}, {device['count']} devices of "
+        f"{device['bytes']:,} bytes"
+    )
+
+
+TOY = {
+    "linear": 6400,
+    "other": 1000,
+    "adapter": 70,
+    "layers": 2,
+    "kept": 50,
+    "vocabulary": 30,
+    "flops": 44_400,
+}
+TEXTS = [7, 3, 4, 6, 10, 1, 9, 2, 8, 5] * 6 + [3]
+# lengths for which each mistake gives numbers of its own, one digit each: A is 10
+DIGITS = (
+    "28A26871395A88875361884467A35848A13574576546718917AA424434A51412652AA4A376283957"
+    "A61514A949529522978A969524"
+)
+PACKED = [int(one, 11) for one in DIGITS]
+GENERATED = [int(one, 11) for one in "2449136A26176A729A72575A8776261421A714A45A8A5A98A464A29"]
+
+
+def small(lengths=TEXTS, room=200_000, count=2, **changes):
+    """A small wish: documents, the toy's sheet, a device, and what else is wished."""
+    device = {"bytes": room, "count": count, "peak": 1e9, "price": 2.5}
+    wish = {"slots": 240, "row": 10, "kind": "full", "rank": 4, "epochs": 2}
+    return lengths, TOY, device, {**wish, "utilisation": (0.2, 0.5), **changes}
+
+
+def fresh(rng, grpo):
+    """A wish that can be had, of sizes that nobody has seen."""
+    sizes = rng.integers(
+        (500, 200, 50, 2, 300, 300, 10**6), (9000, 2000, 400, 9, 2000, 4000, 10**8)
+    )
+    sheet = {name: int(n) for name, n in zip(TOY, sizes)}
+    sheet |= {"linear": 64 * sheet["linear"], "other": 64 * sheet["other"]}
+    row, count = int(rng.choice([96, 128, 160, 256])), int(rng.integers(1, 7))
+    wish = {"row": row, "kind": str(rng.choice(KINDS)), "rank": int(rng.integers(1, 65))}
+    wish |= {"epochs": int(rng.integers(1, 4)), "utilisation": (float(rng.uniform(0.1, 0.3)), 0.55)}
+    if grpo:
+        wish["generations"] = int(rng.integers(1, 9))
+    device = {"count": count, "peak": float(rng.uniform(1e9, 1e12)), "price": 3.25}
+    wish["slots"] = unit_of(device, wish) * int(rng.choice([6, 10, 12, 18, 20, 30]))
+    one, two = (bytes_of(sheet, wish, n * row, wish["kind"]) for n in (1, 2))
+    device["bytes"] = int(one + float(rng.uniform(0.1, 8.9)) * (two - one))
+    lengths = rng.integers(1, row + 1, int(rng.integers(40, 120))).tolist()
+    return lengths, sheet, device, wish
+
+
+def drawn(rng):
+    for grpo in (False, True) * 8:
+        lengths, sheet, device, wish = fresh(rng, grpo)
+        yield lengths, sheet, device, wish
+        yield [*lengths, wish["row"] + int(rng.integers(1, 9))], sheet, device, wish
+        if (unit := unit_of(device, wish)) > 1:
+            more = int(rng.integers(1, unit))
+            yield lengths, sheet, device, {**wish, "slots": wish["slots"] + more}
+        least = min(bytes_of(sheet, wish, 0, kind) for kind in KINDS)
+        one = bytes_of(sheet, wish, wish["row"], wish["kind"])
+        room = int(rng.uniform(0.8 * least, one - 1))
+        yield lengths, sheet, {**device, "bytes": room}, wish
+    yield small(room=10**15, count=2**14, slots=2**14 * 10 * 30_030, epochs=1)
+
+
+PAIR = {"slots": 360, "kind": "4-bit", "epochs": 4}
+exercise = Exercise(
+    plan_run,
+    points=4,
+    given=("run_bytes", "bill", "pack_rows"),
+    hints=(
+        "sequences = slots / row, share = sequences / count; rows are a divisor of the share",
+        "the bytes of n rows are a sum over run_bytes(sheet, tuning, n * row); from the most rows down, the first that fits",
+        "made: len(pack_rows(...)), or len(lengths) x generations; steps = epochs x ceil(made / sequences); slots = epochs x made x row",
+        "slots are a multiple of row x lcm(count, generations)",
+        "does not fit: try the three kinds with one row; (bytes - states) // bytes of a slot is the longest row",
+    ),
+    asked=asked,
+    misnamed=misnamed,
+    shown=[
+        small(PACKED, 38_080, **PAIR),
+        small(GENERATED, 38_080, **PAIR, generations=3),
+        small(room=118_400 + 4 * 4000),
+        small([2, 2, 2], count=1, slots=90),
+        small(generations=1),
+        small(TEXTS[:7], count=6, slots=120, generations=4),
+        small([*TEXTS, 12, 13]),
+        small([3, 11], generations=4),
+        small(slots=15),
+        small(slots=250),
+        small(slots=240, generations=5),
+        small(room=9_000),
+        small(room=13_000),
+        small(room=10_080 + 5 * 400),
+        small(room=130_000, kind="4-bit", rank=400),
+        small(room=30_000),
+        small(room=23_280),
+    ],
+    drawn=drawn,
+    passed="Right: the step as wished, totals that add up, or a refusal with what is near.",
+)
+FIT, ROOM, UNIT = (
+    "share % n == 0 and total(n) <= room",
+    'device["bytes"]',
+    "np.lcm(count, each or 1)",
+)
+STEPS, MADE = (
+    "-(-made // sequences)",
+    "len(lengths) * each if each else len(pack_rows(lengths, row))",
+)
+BYTES, TOKENS = '"bytes": total(rows)', 'wish["epochs"] * sum(lengths) * (each or 1)'
+BILL, PROMPTS, LONG = "**bill(slots,", '"prompts": sequences // each', "if max(lengths) > row:"
+UNEVEN, OFFERS = 'if wish["slots"] % unit:', "[n for n in (below, below + unit) if n]"
+KIND, ALSO, FITS = "for kind in kinds if", "it would as {fit}", "if total(1, kind) <= room"
+EVERY = "max(0, *((room - total(0, kind)) * row // slot for kind in kinds))"
+WIDE = "the longest row: {longest:.0f}"
+for _thought, *_changes in [
+    ("the most rows that fit, though they do not divide the step", (FIT, "total(n) <= room")),
+    ("a power of two: the largest divisor that fits is larger", (FIT, FIT + " and n & (n - 1) == 0")),
+    ("one row: more fit", ("range(share, 0, -1)", "range(1, share + 1)")),
+    ("`total == bytes` fits, too: at most, not below", ("total(n) <= room", "total(n) < room")),
+    ("rows may be more than the documents: one short step an epoch", ("range(share,", "range(min(share, len(lengths)),")),
+    ("completions of a prompt may lie in several micro-batches", (FIT, FIT + " and (not each or n % each == 0 or n == 1)")),
+    ("the logits are forgotten: more rows than fit", ("run_bytes(sheet,", 'run_bytes({**sheet, "vocabulary": 0},')),
+    ("memory of all devices together: each holds its own copy", (ROOM, ROOM + " * count")),
+    ("the devices are forgotten: each takes rows of its own", ("sequences // count", "sequences")),
+    ("all of the step at once: only the rows of one micro-batch are alive", (BYTES, '"bytes": total(share)')),
+    ("the bytes of one row: the micro-batch has more", (BYTES, '"bytes": total(1)')),
+    ("the bytes of the device: asked are those of the step", (BYTES, '"bytes": room')),
+    ("the bytes of full fine-tuning: frozen weights have no optimizer states", (BYTES, '"bytes": total(rows, "full")')),
+    ("slots, not real tokens: padding is counted", (TOKENS, "slots")),
+    ("the epochs are forgotten in the tokens", (TOKENS, "sum(lengths) * (each or 1)")),
+    ("the generations are forgotten in the tokens", (TOKENS, 'wish["epochs"] * sum(lengths)')),
+    ("the last, shorter step of each epoch is dropped", (STEPS, "(made // sequences)")),
+    ("each epoch ends with a short step: round up, then times the epochs", ('wish["epochs"] * ' + STEPS, '-(-wish["epochs"] * made // sequences)')),
+    ("documents a step: packed rows hold several", (STEPS, "-(-len(lengths) * (each or 1) // sequences)")),
+    ("steps of one micro-batch: a step takes rows x accumulation x devices", (STEPS, "-(-made // rows)")),
+    ("steps of one device: all devices take rows of a step", (STEPS, "-(-made // share)")),
+    ("the epochs are forgotten in the steps", ('wish["epochs"] * ' + STEPS, STEPS)),
+    ("full steps: the last one holds fewer rows", ('wish["epochs"] * made * row', f'wish["epochs"] * {STEPS} * wish["slots"]')),
+    ("real tokens, not slots: a row is computed whole", ('"slots": slots', f'"slots": {TOKENS}')),
+    ("one row a document: packed rows hold several", ('"slots": slots', '"slots": wish["epochs"] * len(lengths) * (each or 1) * row')),
+    ("hours of the real tokens: padding is computed, too", (BILL, f"**bill({TOKENS},")),
+    ("hours of full steps: the last one of an epoch is shorter", (BILL, f'**bill(wish["epochs"] * {STEPS} * wish["slots"],')),
+    ("hours of one step: the bill is of the whole run", (BILL, '**bill(wish["slots"],')),
+    ("hours of one epoch", (BILL, '**bill(slots / wish["epochs"],')),
+    ("hours at the peak: the wish has a utilisation", ('wish["utilisation"]', "(1.0, 1.0)")),
+    ("completions taken for prompts: divide by the generations", (PROMPTS, '"prompts": sequences')),
+    ("prompts x generations are the completions: divide, do not multiply", (PROMPTS, '"prompts": sequences * each')),
+    ("prompts of one device: a step has those of all", (PROMPTS, PROMPTS + " // count")),
+    ("all prompts of the run: asked are those of a step", (PROMPTS, '"prompts": len(lengths)')),
+    ("generated completions are not packed: each has its own row", (MADE, "len(pack_rows(lengths, row)) * (each or 1)")),
+    ("generated completions are not packed: each has its own row", (MADE, "len(pack_rows(lengths, row))")),
+    ("a document longer than a row is refused, not cut", (LONG, "lengths = [min(n, row) for n in lengths]\n    if False:")),
+    ("a document as long as a row fits", (LONG, "if max(lengths) >= row:")),
+    ("a document longer than a row is refused, by a single token as well", (LONG, "if max(lengths) > row + 1:")),
+    ("name the tokens of the longest document", ("{max(lengths)} tokens", "{lengths[0]} tokens")),
+    ("slots that do not split are refused, not rounded", (UNEVEN, 'wish = {**wish, "slots": wish["slots"] // unit * unit or unit}\n    if False:')),
+    ("refuse, and name both nearest, below and above", (OFFERS, "[below + unit]")),
+    ("0 is no offer: name only the number above", (OFFERS, "[below, below + unit]")),
+    ("farther ones are named, too: only the nearest below and above are asked", (OFFERS, "[n for n in range(0, below + 9 * unit, unit) if n]")),
+    ("the product of devices and generations: their least common multiple is enough", (UNIT, "count * (each or 1)")),
+    ("whole prompts: the generations divide the rows of a step", (UNIT, "count")),
+    ("whole rows on each device: the devices divide the rows of a step", (UNIT, "each or 1")),
+    ("not even one row fits: refuse", ("if total(1) > room:", "if False:"), (f"if {FIT})", f"if {FIT}), 1)"), ("rows = next(n for", "rows = next((n for")),
+    ("name every kind that would", (ALSO, "not one")),
+    ("name every kind that would", (ALSO, "it would as {fit[0]}")),
+    ("name every kind that would", (KIND, "for kind in kinds[kinds.index(wish['kind']) :] if")),
+    ("name only the kinds that would fit: no other one", (ALSO, "it would as {kinds}")),
+    ("name only the kinds that would fit: no other one", (ALSO, "yes: {fit}, no: {[one for one in kinds if one not in fit]}")),
+    ("each kind is tried with one row: its slots need room, too", (FITS, "if total(0, kind) <= room")),
+    ("each kind is tried on one device: each holds its own copy", (FITS, FITS + " * count")),
+    ("`total == bytes` fits in what is offered, too: at most, not below", (FITS, FITS.replace("<=", "<"))),
+    ("the longest row of any kind, not of the wished one alone", ("for kind in kinds))", 'for kind in [wish["kind"]]))')),
+    ("`total == bytes` fits in the longest row, too: at most, not below", ("((room - total(0, kind))", "((room - 1 - total(0, kind))")),
+    ("a negative row: the longest row is 0 where no kind holds a single slot", (EVERY, EVERY.replace("0, *", "*"))),
+]:  # fmt: skip
+    exercise.edit(_thought, _changes)
+for _thought, _says, *_changes in [
+    ("a count is an int: `//` gives one", "a count is an int", (STEPS, "float(-(-made // sequences))")),
+    ("prompts without generations", "too many", ("if each else found", "if True else found"), ("sequences // each", "sequences // (each or 1)")),
+    ("generations of 1 are none", "missing", ('wish.get("generations", 0)', 'wish["generations"] if wish.get("generations", 1) > 1 else 0')),
+    ("no longest row is named", "the longest row is 0", (WIDE, "nothing fits")),
+    ("the wish is changed", "argument 4", ("    slots = wish", '    wish["slots"] = slots = wish')),
+]:  # fmt: skip
+    exercise.edit(_thought, _changes, says=_says)
+
+
+@exercise.style
+def two_searches(lengths, sheet, device, wish):
+    """math.lcm and loops, lists in place of pairs"""
+    import math
+
+    row, count, each = wish["row"], device["count"], wish.get("generations")
+
+    def needed(rows, kind):
+        return sum(run_bytes(sheet, {**wish, "kind": kind}, rows * row).values())
+
+    if max(lengths) > row:
+        raise ValueError(f"document of {max(lengths)} tokens")
+    unit = row * math.lcm(count, each or 1)
+    left = wish["slots"] % unit
+    if left:
+        offers = [n for n in (wish["slots"] - left, wish["slots"] - left + unit) if n]
+        raise ValueError(f"no multiple of {unit}; nearest: {offers}, and 0 is none")
+    share = wish["slots"] // row // count
+    for accumulation in range(1, share + 1):
+        rows = share // accumulation
+        if share % accumulation == 0 and needed(rows, wish["kind"]) <= device["bytes"]:
+            break
+    else:
+        words = {"full": "full", "lora": "LoRA", "4-bit": "4-bit"}
+        fit = [word for kind, word in words.items() if needed(1, kind) <= device["bytes"]]
+        if fit:
+            raise ValueError(f"one row as {wish['kind']} does not fit. Try: {' or '.join(fit)}")
+        longest = 0
+        for kind in words:
+            states, one = needed(0, kind), (needed(1, kind) - needed(0, kind)) / row
+            longest = max(longest, math.floor((device["bytes"] - states) / one))
+        raise ValueError(f"neither full, lora nor 4-bit; rows of {float(longest)} slots")
+    made = len(lengths) * each if each else len(pack_rows(lengths, row))
+    slots = made * row * wish["epochs"]
+    times = bill(slots, sheet["flops"], device, wish["utilisation"])
+    found = {what: list(both) for what, both in times.items()}
+    found |= {"rows": rows, "accumulation": accumulation, "slots": slots}
+    found["steps"] = math.ceil(made / (wish["slots"] // row)) * wish["epochs"]
+    found["tokens"] = sum(lengths) * wish["epochs"] * (each or 1)
+    found["bytes"] = needed(rows, wish["kind"])
+    return found | ({"prompts": share * count // each} if each else {})
+
+
+exercise.styles["rows by arithmetic"] = lambda: exercise.text.replace(
+    "    rows = next(n for n in range(share, 0, -1) if share % n == 0 and total(n) <= room)",
+    "    most = (room - total(0)) // (total(1) - total(0))\n"
+    "    rows = max(n for n in range(1, share + 1) if share % n == 0 and n <= most)",
+)

@@ -1,0 +1,131 @@
+"""What the page of lesson 18 shows: the sheet of a model, what fits, a plan beside what came."""
+
+import html
+from pathlib import Path
+
+from batchlab import memory, report, roofline, units, widgets
+from batchlab.exercises.accumulation.take_step import take_step
+from batchlab.exercises.accumulation.windows import windows
+from batchlab.exercises.effective.scenes import pack_rows, packs
+from batchlab.exercises.memory.most_rows import most_rows
+from batchlab.exercises.plan.foretold_test import foretold
+from batchlab.exercises.plan.live import groups, guards, lay_out, lays_out, of_rows, steps_once
+from batchlab.exercises.plan.offers import KINDS
+from batchlab.exercises.plan.plan_run import GENERATED, PACKED, small
+from batchlab.exercises.plan.run_bytes import run_bytes
+from batchlab.plan import Plan
+
+__all__ = [
+    "GENERATED",
+    "LLAMA_8B",
+    "PACKED",
+    "fitting",
+    "foretold",
+    "groups",
+    "guards",
+    "lay_out",
+    "lays_out",
+    "most_rows",
+    "of_rows",
+    "pack_rows",
+    "packs",
+    "page",
+    "sheet_of",
+    "small",
+    "steps_once",
+    "take_step",
+    "windows",
+    "write_page",
+]
+
+# Llama 3 8B: Grattafiori et al. 2024, Table 3
+LLAMA_8B = memory.ModelShape(4096, 32, 32, 8, 128, 14336, 128_256)
+ROW, ROOM = 512, 24 * 10**9
+
+
+def sheet_of(shape, bytes_per_value=2):
+    """The sizes of a model as the lesson writes them."""
+    q, kv = shape.heads * shape.head_size, shape.kv_heads * shape.head_size
+    products = [(shape.hidden, q), (shape.hidden, kv), (shape.hidden, kv), (q, shape.hidden)]
+    products += [(shape.hidden, shape.intermediate)] * (3 if shape.gated else 2)
+    linear = shape.layers * sum(a * b for a, b in products)
+    one = memory.estimate(shape, Plan(1, 1, 1, 1), bytes_per_value=bytes_per_value)
+    return {
+        "linear": linear,
+        "other": shape.parameters - linear,
+        "adapter": shape.layers * sum(a + b for a, b in products),
+        "layers": shape.layers,
+        "kept": one.activations // shape.layers,
+        "vocabulary": shape.vocabulary,
+        "flops": roofline.flops_per_token(shape, 1, convention="parameters"),
+    }
+
+
+def needed(rows, kind, rank, layers):
+    """Bytes of Llama 3 8B by what they are for; `layers` are kept or recomputed."""
+    sheet = sheet_of(LLAMA_8B)
+    found = run_bytes(sheet, {"kind": kind, "rank": rank}, rows * ROW)
+    if layers == "recomputed":  # 2 bytes a value of each layer's input, and one layer whole
+        inputs = 2 * LLAMA_8B.hidden * LLAMA_8B.layers
+        found["activations"] = rows * ROW * (inputs + sheet["kept"])
+    return found
+
+
+def fitting():
+    """Rows, kind, rank and recomputation against the bytes of a card of 24 GB."""
+
+    def scene(**setting):
+        found = needed(**setting)
+        every = sum(found.values())
+        facts = {name: f"{value / 1e9:.2f} GB" for name, value in found.items()}
+        facts |= {"total": f"{every / 1e9:.2f} GB"}
+        return {"facts": {**facts, "fits into 24 GB": "yes" if every <= ROOM else "no"}}
+
+    controls = {
+        "rows": ("rows of 512 slots at once", list(range(1, 25))),
+        "kind": ("tuning", list(KINDS)),
+        "rank": ("rank of the adapters", [16, 64]),
+        "layers": ("activations of the layers are", ["kept", "recomputed"]),
+    }
+    start = {"rows": 2, "kind": "lora", "rank": 16, "layers": "kept"}
+    return widgets.explorer("Llama 3 8B on one device", controls, scene, start=start)
+
+
+def page(title, planned, checked):
+    """One page of text: the plan, then (what, promised, measured) with what each is off by."""
+    lines = [[name, _shown(name, value)] for name, value in planned.items()]
+    compared = [
+        [what, _shown(what, promised), _shown(what, got), _off(promised, got)]
+        for what, promised, got in checked
+    ]
+    heads = ["", "promised", "measured", "measured / promised"]
+    tables = [
+        report.table(["the plan", ""], lines, align="lr"),
+        report.table(heads, compared, align="lrrr"),
+    ]
+    return "\n".join([title, "=" * len(title), "", tables[0], "", tables[1]])
+
+
+def write_page(path, text, *figures):
+    """The page and its figures as one HTML file, for the printer of any browser."""
+    drawn = "".join(f"<p>{figure._repr_html_()}</p>" for figure in figures)
+    style = "<style>body{max-width:45em;margin:2em auto}img,svg{max-width:100%}</style>"
+    body = f"<!doctype html><meta charset='utf-8'>{style}<pre>{html.escape(text)}</pre>{drawn}"
+    Path(path).write_text(body, encoding="utf-8")
+    print(f"Written: {path}")
+
+
+def _shown(name, value):
+    if isinstance(value, tuple | list):
+        return " to ".join(_shown(name, one) for one in value)
+    if name.startswith("bytes"):
+        return units.size(int(value))
+    if name.startswith(("seconds", "hours")):
+        return units.duration(float(value) * (3600 if name.startswith("hours") else 1))
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def _off(promised, got):
+    if isinstance(promised, tuple | list):
+        return "inside" if promised[0] <= got <= promised[1] else "outside"
+    return f"{got / promised:.3g}"

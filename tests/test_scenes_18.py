@@ -1,0 +1,155 @@
+"""Lesson 18: bytes, rollouts and bills beside the library's, what its page shows, its pieces."""
+
+import inspect
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import batchlab
+from batchlab import cluster, counts, data, memory, roofline
+from batchlab.exercises.plan import offers, plan_run, scenes
+from batchlab.exercises.plan.run_bytes import run_bytes
+from batchlab.exercises.plan.step_counts import step_counts
+from batchlab.plan import Plan
+
+TOY = plan_run.TOY
+
+
+def test_the_sheet_of_llama_has_its_published_sizes():
+    sheet = scenes.sheet_of(scenes.LLAMA_8B)
+    assert sheet["linear"] == 6_979_321_856 and 16 * sheet["adapter"] == 41_943_040
+    assert sheet["linear"] + sheet["other"] == 8_030_261_248
+    assert sheet["flops"] == roofline.flops_per_token(scenes.LLAMA_8B, 9, convention="parameters")
+
+
+def test_bytes_of_full_tuning_are_the_librarys_estimate():
+    sheet = scenes.sheet_of(scenes.LLAMA_8B)
+    found = run_bytes(sheet, {"kind": "full", "rank": 3}, 4 * 640)
+    library = memory.estimate(scenes.LLAMA_8B, Plan(4, 1, 1, 640))
+    names = ("parameters", "gradients", "optimizer", "activations", "logits")
+    assert list(found.values()) == [getattr(library, name) for name in names]
+
+
+def test_lora_and_four_bits_of_llama_are_the_known_gigabytes():
+    sheet = scenes.sheet_of(scenes.LLAMA_8B)
+    lora = run_bytes(sheet, {"kind": "lora", "rank": 16}, 0)
+    assert sum(lora.values()) == pytest.approx(16.73e9, rel=1e-3)
+    base = run_bytes(sheet, {"kind": "4-bit", "rank": 0}, 0)["weights"]
+    assert base == pytest.approx(3.926e9 + 2.102e9, rel=1e-3)
+
+
+def test_the_bill_of_the_page_is_the_librarys_and_that_of_the_checks():
+    device = roofline.DEVICES["T4"]
+    library = cluster.bill(10**9, 1e9, 3, device, utilisation=(0.1, 0.3), price_per_hour=0.5)
+    given = {"count": 3, "peak": device.flops_per_second, "price": 0.5}
+    found = plan_run.bill(10**9, 1e9, given, (0.1, 0.3))
+    assert found["hours"] == pytest.approx((library.hours.least, library.hours.most))
+    assert found["money"] == pytest.approx((library.money.least, library.money.most))
+    page = Path(batchlab.__file__).parents[1] / "solutions/18_plan/plan.ipynb"
+    cells = ["".join(one["source"]) for one in json.loads(page.read_text())["cells"]]
+    assert inspect.getsource(plan_run.bill).strip() in cells
+
+
+def test_counts_of_lengths_are_those_of_the_labels_that_a_model_gets():
+    corpus = data.embedded().at_most(200)[:40]
+    texts = [one["input_ids"].tolist() for one in corpus]
+    rows = scenes.pack_rows(corpus.lengths, 256)
+    targets = []
+    for part in scenes.windows(rows, 4):
+        laid = [scenes.lay_out([list(texts[n]) for n in row], 256) for row in part]
+        targets.append(int(counts.target_tokens(scenes.of_rows(laid)["labels"])))
+    assert [target for _, target in step_counts(corpus.lengths, rows, 4)] == targets
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_plan_keeps_the_wish_and_its_totals_add_up(seed):
+    lengths, sheet, device, wish = given = plan_run.fresh(np.random.default_rng(seed), seed % 2)
+    found = plan_run.plan_run(*given)
+    assert found["rows"] * found["accumulation"] * device["count"] * wish["row"] == wish["slots"]
+    assert found["bytes"] <= device["bytes"] and found["tokens"] <= found["slots"]
+    assert found["tokens"] == wish["epochs"] * sum(lengths) * wish.get("generations", 1)
+    share = found["rows"] * found["accumulation"]
+    larger = [n for n in range(found["rows"] + 1, share + 1) if share % n == 0]
+    needed = [plan_run.bytes_of(sheet, wish, n * wish["row"], wish["kind"]) for n in larger]
+    assert all(one > device["bytes"] for one in needed)
+
+
+def test_the_longest_row_fits_and_a_longer_one_does_not():
+    _, sheet, device, wish = plan_run.small(room=13_000)
+    longest = plan_run.longest_row(sheet, device, wish)
+    least, more = (
+        min(plan_run.bytes_of(sheet, wish, slots, kind) for kind in offers.KINDS)
+        for slots in (longest, longest + 1)
+    )
+    assert least <= 13_000 < more
+    assert not offers.misnamed_longest(f"rows of {longest}.0", longest, ())
+    assert "does not fit" in offers.misnamed_longest(f"{longest} or {longest + 1}", longest, ())
+    assert "in slots" in offers.misnamed_longest("nothing fits in 4-bit", longest, ())
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        ("no multiple of 20; nearest: [np.int64(240), np.int64(260)]", ""),
+        ("240 or 260.0 in place of 250", ""),
+        ("250: take 260", "both nearest"),
+        ("220, 240, 260 and 280", "farther"),
+    ],
+)
+def test_a_refusal_offers_the_nearest_alone(said, fault):
+    found = offers.misnamed_near(said, 250, 20, {20})
+    assert fault in found and bool(found) == bool(fault)
+
+
+def test_a_refusal_names_the_kinds_that_fit_and_no_other():
+    fit = ["lora", "4-bit"]
+    assert not offers.misnamed_kinds("as full no; try 4-bit or LoRA", fit, [], "full")
+    assert "name every kind" in offers.misnamed_kinds("try lora", fit, [], "full")
+    assert "at most, not below" in offers.misnamed_kinds("try lora", fit, ["4-bit"], "full")
+    assert "full would not fit" in offers.misnamed_kinds("any: full, lora, 4-bit", fit, [], "lora")
+
+
+def test_the_page_says_how_many_rows_fit_and_what_the_logits_take():
+    def most(layers):
+        totals = {n: sum(scenes.needed(n, "4-bit", 64, layers).values()) for n in range(1, 25)}
+        return max(n for n, total in totals.items() if total <= scenes.ROOM)
+
+    assert (most("kept"), most("recomputed")) == (4, 17)
+    one = scenes.needed(3, "4-bit", 64, "recomputed")
+    assert one["logits"] / (one["logits"] + one["activations"]) == pytest.approx(0.75, abs=0.01)
+    library = memory.estimate(scenes.LLAMA_8B, Plan(3, 1, 1, scenes.ROW), checkpointing="full")
+    assert one["activations"] == library.activations
+    found = scenes.fitting().scene({"rows": 18, "kind": "4-bit", "rank": 64, "layers": "kept"})
+    assert found["fits into 24 GB"] == "no"
+
+
+def test_the_pieces_of_the_course_pass_the_tests_that_a_kept_one_must_pass():
+    assert scenes.packs(scenes.pack_rows) and scenes.lays_out(scenes.lay_out)
+    assert scenes.groups(scenes.windows) and scenes.steps_once(scenes.take_step)
+    assert scenes.guards(scenes.most_rows)
+    assert not scenes.groups(lambda some, size: [some[:size]])
+    assert not scenes.guards(lambda step, documents, sequences, most: (1, sequences))
+
+
+def test_a_step_that_divides_by_micro_batches_is_not_taken():
+    def popular(network, optimizer, schedule, micro_batches, max_norm):
+        from batchlab import loop
+
+        for micro in micro_batches:
+            part = loop.summed_loss(loop.logits_of(network, micro), micro["labels"])
+            (part / (micro["labels"] >= 0).sum() / len(micro_batches)).backward()
+        optimizer.step()
+
+    assert not scenes.steps_once(popular)
+
+
+def test_a_page_says_what_was_promised_and_what_came(tmp_path, capsys):
+    checked = [("steps", 11, 11), ("hours", (0.1, 0.4), 0.2), ("bytes", 10**6, 2 * 10**6)]
+    page = scenes.page("A run", {"rows": 4, "hours": (0.1, 0.4)}, checked)
+    assert "A run\n=====" in page and "inside" in page and re.search(r"6.00 min to 24.0 min", page)
+    scenes.write_page(tmp_path / "page.html", page)
+    assert "&lt;" not in (tmp_path / "page.html").read_text()
+    assert "page.html" in capsys.readouterr().out
