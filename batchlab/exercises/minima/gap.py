@@ -128,6 +128,10 @@ for _thought, *_changes in [
     ("sizes of the differences: keep their signs", (PAIRED, f"abs({PAIRED})")),
     ("a part of the loss: the gap is in nats", (PAIRED, f"({PAIRED}) / small[seed]")),
     (
+        "a part of the loss: the gap is in nats",
+        (MIDDLE, "middle = apart.mean() / np.mean([*small.values()])\n    " + AROUND),
+    ),
+    (
         "the half-width alone: low and high lie around the gap",
         (MIDDLE, "return apart.mean(), -half, half"),
     ),
