@@ -83,7 +83,7 @@ def test_rescaling_keeps_the_function_and_the_adaptive_sharpness_only():
     assert plain[1] > 5 * plain[0] and adaptive[1] == pytest.approx(adaptive[0], rel=1e-6)
 
 
-def _sharpest(product, start=None, steps=0):
+def _sharpest(product, *how):
     """The largest eigenvalue, from the whole matrix."""
     matrix = np.array([product(v) for v in np.eye(195)])
     return float(np.linalg.eigvalsh((matrix + matrix.T) / 2)[-1])

@@ -137,7 +137,6 @@ exercise = Exercise(
     passed="Right: all four verdicts, where each is due.",
 )
 TUNED, GAP, TEST = "tuned(runs)", "gap(losses[small], losses[large])", 'r["test"]'
-AGAIN = "middle, low, high = "
 VERDICT = '        verdict = "cannot tell"\n'
 EDGE = "if not {min(tried), max(tried)} & set(best.values()):"
 ARMS = '(("examples", own * small // large), ("steps", own))'
@@ -193,8 +192,17 @@ for _thought, *_changes in [
         "not paired: the spread of both sides, and not that of the differences",
         (
             VERDICT,
-            "        n = len(losses[small])\n        half = T90[n] * (sum(np.var([*one.values()], ddof=1) for one in losses.values()) / n) ** 0.5\n        low, high = middle - half, middle + half\n"
-            + VERDICT,
+            "        n, sides = len(losses[small]), losses.values()\n"
+            "        spread = sum(np.var([*one.values()], ddof=1) for one in sides) / n\n"
+            "        low, high = (middle + k * T90[n] * spread**0.5 for k in (-1, 1))\n" + VERDICT,
+        ),
+    ),
+    (
+        "1.96 in place of T90[n]: few seeds need more",
+        (
+            VERDICT,
+            "        half = (high - middle) * 1.96 / T90[len(losses[small])]\n"
+            "        low, high = middle - half, middle + half\n" + VERDICT,
         ),
     ),
     ("the validation loss judges: it has chosen, take the test loss", (TEST, 'r["validation"]')),
