@@ -84,7 +84,7 @@ def asked(results, margin):
 
 
 def drawn(rng):
-    for scale in (1.0,) * 8 + (1e-3, 1e4):
+    for scale in (1.0, 1.0, 1.0, 1.0, 1e-3, 1e4):
         floors = 1.0, *(1 + rng.choice([-0.1, -0.03, 0.0, 0.002, 0.03, 0.1], 2)).tolist()
         world = planted.drawn(
             rng,
