@@ -16,7 +16,7 @@ def grown(settings, sequences):
     }
 
 
-def of(rows, accumulation, data_parallel, rate=1e-3, beta2=0.99, **more):
+def of(rows, accumulation, data_parallel=1, rate=1e-3, beta2=0.99, **more):
     """Settings as the exercises of this lesson have them."""
     return {
         "rows": rows, "accumulation": accumulation, "data_parallel": data_parallel,
