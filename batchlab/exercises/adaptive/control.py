@@ -56,7 +56,7 @@ def fault(got, name, start, most, lows, **run):
     if isinstance(new, str):
         return new if len(got) == 1 and len(steps) > 1 else f"{where}: {new}"
     size = "{rows} x {accumulation} x {data_parallel}".format(**new)
-    return f"{where}: {size}, rate {new['rate']:.4g}, beta2 {new['beta2']:.4g}; {count} of {len(steps)} decisions are wrong"
+    return f"{where}: {size}, rate {new['rate']:.4g}, beta2 {new['beta2']:.4g}; wrong: {count} of {len(steps)} decisions"
 
 
 def explain(got, name, start, most, lows, **run):
@@ -92,240 +92,205 @@ KNOWN, ROW_OF, BEST_OF = (
     'known.get("row", 0)',
     'known.get("best")',
 )
-MIN, CALM, FINITE, IF_FINITE = (
-    "best = loss if best is None else min(best, loss)",
-    "calm = finite and loss <= best + 0.5",
+MIN, FINITE = (
+    "loss if best is None else min(best, loss)",
     "loss is not None and math.isfinite(loss)",
-    "    if finite:\n",
 )
-COUNT, ENOUGH, MOVE, OUT = (
-    "row + 1 if asks else 0",
-    "row >= 3 and",
-    "settings, row = grown(settings, 2 * now), 0\n",
-    'back_off(settings["rows"], settings["accumulation"])',
-)
-MOVED = '        settings = settings | {"rows": rows, "accumulation": accumulation}\n'
-STATE, END = (
-    '{"data": reading["data"], "row": row, "best": best}',
-    '    return settings, {"data": reading["data"], "row": row, "best": best}',
-)
-NEVER_BEST = "a loss that is not finite is never the best"
+IF, CALM = "    if finite:\n", "finite and loss <= best + 0.5"
+COUNT, GROW = "row + 1 if asks else 0", "grown(settings, 2 * now), 0\n"
+NOW, LOW, ENOUGH = ' * settings["data_parallel"]', "low >= 2 * now", "row >= 3 and 2 * now <= most"
+ROWS, ACCUMULATION = 'settings["rows"]', 'settings["accumulation"]'
+OUT, MOVED = f"back_off({ROWS}, {ACCUMULATION})", '"accumulation": accumulation}\n'
+STATE = '{"data": reading["data"], "row": row, "best": best}'
+END = f"    return settings, {STATE}"
+SOME = "calm = finite and best is not None and loss"
 ANY_LOSS = "a reading that does not ask has a loss for the best, too"
+NEVER_BEST = "a loss that is not finite is never the best"
 STAYS = "the best loss stays after a move: only new data forget it"
-SHARED = "only `state` may remember"
-for _thought, *_changes in [
-    ("one reading is enough for it: three in a row must ask", (ENOUGH, "row >= 1 and")),
-    ("two readings are enough for it: three in a row must ask", (ENOUGH, "row >= 2 and")),
-    ("four readings are needed for it: three in a row are enough", (ENOUGH, "row >= 4 and")),
-    ("it never grows", (ENOUGH, "row >= 3 > 9 and")),
-    ("readings are counted, and need not be in a row", (COUNT, "row + bool(asks)")),
-    ("it grows past the maximum", (" and 2 * now <= most", "")),
+for _thought, _old, _new in [
+    ("one reading is enough for it: three in a row must ask", "row >= 3", "row >= 1"),
+    ("two readings are enough for it: three in a row must ask", "row >= 3", "row >= 2"),
+    ("four readings are needed for it: three in a row are enough", "row >= 3", "row >= 4"),
+    ("it never grows", "row >= 3", "row >= 3 > 9"),
+    ("readings are counted, and need not be in a row", COUNT, "row + bool(asks)"),
+    ("it grows past the maximum", ENOUGH, "row >= 3"),
+    ("it stays below the maximum, which it may reach", "<= most", "< most"),
+    ("the maximum holds for all replicas", "<= most", "<= most" + NOW),
+    ("a low above the step of today is not enough: twice the step is asked", LOW, "low >= now"),
+    ("a low of exactly twice the step asks, too", LOW, "low > 2 * now"),
+    ("an infinite low asks, too", LOW, "2 * now <= low < math.inf"),
     (
-        "it grows up to the maximum: only twice the step is asked",
-        ("2 * now <= most", "now < most"),
-        (
-            MOVE,
-            "each = settings['rows'] * settings['data_parallel']\n        settings, row = grown(settings, min(2 * now, most // each * each)), 0\n",
-        ),
+        "None, nothing measured, does not ask",
+        f"low is not None and {LOW}",
+        f"(low is None or {LOW})",
     ),
-    ("it stays below the maximum, which it may reach", ("2 * now <= most", "2 * now < most")),
-    ("the maximum holds for all replicas", ("<= most", '<= most * settings["data_parallel"]')),
-    (
-        "a low above the step of today is enough for it: asked is twice the step",
-        ("low >= 2 * now", "low >= now"),
-    ),
-    ("a low of exactly twice the step asks, too", ("low >= 2 * now", "low > 2 * now")),
-    ("an infinite low asks, too", ("low >= 2 * now", "2 * now <= low < math.inf")),
-    (
-        "nothing measured, None, is no reading that asks",
-        ("low is not None and low", "(low is None or low"),
-        (">= 2 * now\n", ">= 2 * now)\n"),
-    ),
-    (
-        "nothing measured, nan, is no reading that asks: `not low < x` is true for it",
-        ("low >= 2 * now", "not low < 2 * now"),
-    ),
-    ("a step without a reading ends the row, too", (COUNT, COUNT + " if low is not None else row")),
-    (
-        "the replicas were forgotten: sequences = rows x accumulation x data_parallel",
-        (' * settings["data_parallel"]', ""),
-    ),
-    (
-        "the rows stay after out of memory: the same rows run out again",
-        (OUT, 'settings["rows"], settings["accumulation"]'),
-    ),
-    (
-        "half the rows, after out of memory: `back_off` finds more",
-        (OUT, 'settings["rows"] // 2, 2 * settings["accumulation"]'),
-    ),
+    ("nan, nothing measured, does not ask: `not nan < x` is true", LOW, "not low < 2 * now"),
+    ("a step without a reading ends the row, too", COUNT, COUNT + " if low is not None else row"),
+    ("the replicas were forgotten: rows x accumulation x data_parallel", NOW, ""),
+    ("the rows stay after out of memory: they run out again", OUT, f"{ROWS}, {ACCUMULATION}"),
+    ("half the rows: `back_off` finds more", OUT, f"{ROWS} // 2, 2 * {ACCUMULATION}"),
+    ("one row at once: `back_off` finds more", OUT, f"1, {ROWS} * {ACCUMULATION}"),
     (
         "nine tenths of the rows, the accumulation as it was: tokens per step drift",
-        (OUT, 'int(0.9 * settings["rows"]), settings["accumulation"]'),
-    ),
-    (
-        "one row less, the accumulation rounded down: tokens per step drift",
-        (
-            OUT,
-            'settings["rows"] - 1, settings["rows"] * settings["accumulation"] // (settings["rows"] - 1)',
-        ),
-    ),
-    (
-        "one row at once, after out of memory: `back_off` finds more",
-        (OUT, '1, settings["rows"] * settings["accumulation"]'),
+        OUT,
+        f"int(0.9 * {ROWS}), {ACCUMULATION}",
     ),
     (
         "the rate moved with the rows: the step stays, so its rate stays",
-        (
-            '"accumulation": accumulation}',
-            '"accumulation": accumulation, "rate": settings["rate"] * (rows / settings["rows"]) ** 0.5}',
-        ),
+        MOVED,
+        MOVED.replace("}", f', "rate": settings["rate"] * (rows / {ROWS}) ** 0.5}}'),
     ),
     (
         "beta2 moved with the rows: the step stays, so beta2 stays",
-        (
-            '"accumulation": accumulation}',
-            '"accumulation": accumulation, "beta2": settings["beta2"] ** (rows / settings["rows"])}',
-        ),
+        MOVED,
+        MOVED.replace("}", f', "beta2": settings["beta2"] ** (rows / {ROWS})}}'),
     ),
-    ("out of memory ends the row", (COUNT, 'row if reading["out_of_memory"] else ' + COUNT)),
+    ("out of memory ends the row", COUNT, 'row if reading["out_of_memory"] else ' + COUNT),
     (
         "out of memory forgets the best loss: only new data do that",
-        (MOVED, MOVED + "        return settings, {}\n"),
+        MOVED,
+        MOVED + "        return settings, {}\n",
     ),
     (
         "the learning rate was not moved with the step",
-        (MOVE, MOVE.replace("2 * now)", "2 * now) | {'rate': settings['rate']}")),
+        GROW,
+        GROW.replace(")", ") | {'rate': settings['rate']}"),
     ),
     (
         "the learning rate moved by 2: asked is its root",
-        (MOVE, MOVE.replace("2 * now)", "2 * now) | {'rate': 2 * settings['rate']}")),
+        GROW,
+        GROW.replace(")", ") | {'rate': 2 * settings['rate']}"),
     ),
     (
         "beta2 was not moved: its half-life in tokens doubled",
-        (MOVE, MOVE.replace("2 * now)", "2 * now) | {'beta2': settings['beta2']}")),
+        GROW,
+        GROW.replace(")", ") | {'beta2': settings['beta2']}"),
     ),
     (
         "the rows grew: memory grows with them",
+        GROW,
+        GROW.replace(")", f") | {{'rows': 2 * {ROWS}, 'accumulation': {ACCUMULATION}}}"),
+    ),
+    ("four times the step: one doubling at a time", GROW, GROW.replace("2", "4")),
+    ("after a move the row begins again", GROW, GROW.replace("0", "row")),
+    ("with new data the row begins again, and the best loss", KNOWN, "state"),
+    ("with new data the best loss begins again", BEST_OF, 'state.get("best")'),
+    ("with new data the row begins again", ROW_OF, 'state.get("row", 0)'),
+    (
+        "the first reading of new data may ask, too",
+        COUNT,
+        "row + 1 if asks and (known or not state) else 0",
+    ),
+    ("the loss is not looked at", CALM, "not reading['out_of_memory']"),
+    ("0.5 nats above the best are calm, too", "best + 0.5", "best"),
+    ("exactly 0.5 nats above the best are calm, too", "<= best + 0.5", "< best + 0.5"),
+    (
+        "a loss that falls is calm, however far",
+        f"    calm = {CALM}",
+        f'    old = known.get("best")\n    calm = {CALM} and (old is None or loss > old - 0.5)',
+    ),
+    (NEVER_BEST, IF, "    if loss is not None:\n"),
+    (
+        "a loss of nan is not calm: `not nan > x` is true",
+        CALM,
+        "loss is not None and (best is None or not loss > best + 0.5)",
+    ),
+    ("an infinite loss is not calm", FINITE, "loss is not None and not math.isnan(loss)"),
+    (
+        "a loss that is not finite ends the row",
+        COUNT,
+        COUNT + " if finite or loss is None else row",
+    ),
+    (STAYS, GROW, GROW + "        best = None\n"),
+    (STAYS, GROW, GROW + "        return settings, {}\n"),
+    ("a best of 0.0 is false: ask `is None`", MIN, "min(best or loss, loss)"),
+    ("the best begins at 10: losses may be larger", MIN, "min(best or 10.0, loss)"),
+]:
+    exercise.edit(_thought, [(_old, _new)])
+for _thought, _says, *_changes in [
+    (
+        "it grows up to the maximum: only twice the step is asked",
+        "",
+        ("2 * now <= most", "now < most"),
         (
-            MOVE,
-            MOVE.replace(
-                "2 * now)",
-                "2 * now) | {'accumulation': settings['accumulation'], 'rows': 2 * settings['rows']}",
+            GROW,
+            GROW.replace(
+                "2 * now", f"min(2 * now, most * {ACCUMULATION} // now * now // {ACCUMULATION})"
             ),
         ),
     ),
-    ("four times the step: one doubling at a time", (MOVE, MOVE.replace("2 * now", "4 * now"))),
-    ("after a move the row begins again", (MOVE, "settings = grown(settings, 2 * now)\n")),
-    ("with new data the row begins again, and the best loss", (KNOWN, "state")),
-    ("with new data the best loss begins again", (BEST_OF, 'state.get("best")')),
-    ("with new data the row begins again", (ROW_OF, 'state.get("row", 0)')),
     (
         "the best of each data: data that come back are new, too",
+        "",
         (BEST_OF, 'state.get("best", {}).get(reading["data"])'),
         ('"best": best}', '"best": {**state.get("best", {}), reading["data"]: best}}'),
     ),
     (
-        "the first reading of new data may ask, too",
-        (COUNT, "row + 1 if asks and (known or not state) else 0"),
-    ),
-    (
         "the first loss of new data may be their best",
-        (IF_FINITE, "    if finite and (known or not state):\n"),
-        (CALM, "calm = finite and (best is None or loss <= best + 0.5)"),
-    ),
-    ("the loss is not looked at", (CALM, "calm = not reading['out_of_memory']")),
-    ("0.5 nats above the best are calm, too", ("best + 0.5", "best")),
-    ("exactly 0.5 nats above the best are calm, too", ("<= best + 0.5", "< best + 0.5")),
-    (
-        "a loss that falls is calm, however far",
-        (
-            "    calm = finite and loss",
-            '    old = known.get("best")\n    calm = finite and (old is None or loss > old - 0.5) and loss',
-        ),
+        "",
+        (IF, "    if finite and (known or not state):\n"),
+        (CALM, "finite and (best is None or loss <= best + 0.5)"),
     ),
     (
         "the loss of the reading before: asked is the best so far",
-        (MIN, "best, before = loss, loss if best is None else best"),
+        "",
+        ("best = " + MIN, "best, before = loss, loss if best is None else best"),
         ("<= best + 0.5", "<= before + 0.5"),
     ),
     (
         ANY_LOSS,
-        (IF_FINITE, "    if finite and low is not None and low >= 2 * now:\n"),
-        (CALM, "calm = finite and best is not None and loss <= best + 0.5"),
+        "",
+        (IF, f"    if finite and low is not None and {LOW}:\n"),
+        ("calm = finite and loss", SOME),
     ),
+    (ANY_LOSS, "", (IF, "    if finite and low is not None:\n"), ("calm = finite and loss", SOME)),
+    (NEVER_BEST, "", (IF, "    if loss is not None:\n"), ("min(best, loss)", "min(loss, best)")),
     (
-        ANY_LOSS,
-        (IF_FINITE, "    if finite and low is not None:\n"),
-        (CALM, "calm = finite and best is not None and loss <= best + 0.5"),
-    ),
-    (NEVER_BEST, (IF_FINITE, "    if loss is not None:\n")),
-    (NEVER_BEST, (IF_FINITE, "    if loss is not None:\n"), ("min(best, loss)", "min(loss, best)")),
-    (
-        "a loss of nan is not calm: `not loss > x` is true for it",
-        (CALM, "calm = loss is not None and (best is None or not loss > best + 0.5)"),
-    ),
-    ("an infinite loss is not calm", (FINITE, "loss is not None and not math.isnan(loss)")),
-    (
-        "a loss that is not finite ends the row",
-        (COUNT, COUNT + " if finite or loss is None else row"),
-    ),
-    (STAYS, (MOVE, MOVE + "        best = None\n")),
-    (STAYS, (MOVE, MOVE + "        return settings, {}\n")),
-    ("a best of 0.0 is false: ask `is None`", (MIN, "best = min(best or loss, loss)")),
-    (
-        "the best begins at 10: losses may be larger",
-        (MIN, "best = min(10.0 if best is None else best, loss)"),
-    ),
-]:
-    exercise.edit(_thought, [*_changes])
-for _says, _thought, *_changes in [
-    (
+        "1 row cannot shrink: let the ValueError of back_off through",
         "ValueError is needed",
-        "the ValueError of one row is swallowed",
         (
-            "        rows, accumulation = " + OUT + "\n",
-            f"        try:\n            rows, accumulation = {OUT}\n        except ValueError:\n            rows, accumulation = settings['rows'], settings['accumulation']\n",
+            "        rows, accumulation = ",
+            f"        rows, accumulation = {ROWS} == 1 and (1, 1) or ",
         ),
     ),
     (
+        "the settings that came were changed: make a copy",
         "was changed",
-        "writes into the settings",
-        (MOVED, '        settings.update({"rows": rows, "accumulation": accumulation})\n'),
+        ("settings = settings | {", "settings |= {"),
     ),
     (
+        "the state that came was changed: make another",
         "was changed",
-        "writes into the state",
-        (END, "    state.update(" + STATE + ")\n    return settings, state"),
+        (END, f"    state.update({STATE})\n    return settings, state"),
     ),
-    ("two dictionaries", "the settings alone", (END, "    return settings")),
-    ("not JSON serializable", "a set in the state", (STATE, STATE[:-1] + ', "seen": {loss}}')),
+    ("return both: settings, state", "two dictionaries", (END, "    return settings")),
     (
+        "JSON has no sets: a list can hold the same",
         "not JSON serializable",
-        "a number of NumPy in the state",
-        (STATE, STATE.replace("row,", "__import__('numpy').int64(row),")),
+        (STATE, STATE[:-1] + ', "seen": {loss}}'),
     ),
     (
+        "all other settings stay",
         "keep their keys",
-        "other settings are dropped",
         (
-            MOVE,
-            MOVE
-            + "        settings = {key: settings[key] for key in ('rows', 'accumulation', 'data_parallel', 'rate', 'beta2')}\n",
+            GROW,
+            GROW
+            + "        settings = {key: one for key, one in settings.items() if key != 'model'}\n",
         ),
     ),
     (
-        SHARED,
-        "row and best in a global",
+        "row and best stand in a global: another run writes there, too",
+        "only `state` may remember",
         ("def control(", "MEMORY = {}\n\n\ndef control("),
         (KNOWN, "MEMORY if MEMORY.get('data') == reading['data'] else {}"),
-        (END, "    MEMORY.update(" + STATE + ")\n    return settings, {}"),
+        (END, f"    MEMORY.update({STATE})\n    return settings, {{}}"),
     ),
     (
-        SHARED,
-        "a global counts the readings",
+        "a global counts the readings: those of another run, too",
+        "only `state` may remember",
         ("def control(", "ROW = []\n\n\ndef control("),
         (
-            "    row = " + COUNT + "\n",
+            f"    row = {COUNT}\n",
             "    ROW.append(1) if asks else ROW.clear()\n    row = len(ROW)\n",
         ),
     ),
