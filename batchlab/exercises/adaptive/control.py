@@ -250,7 +250,7 @@ for _thought, _says, *_changes in [
         "ValueError is needed",
         (
             "        rows, accumulation = ",
-            f"        rows, accumulation = {ROWS} == 1 and (1, 1) or ",
+            f"        rows, accumulation = {ROWS} == 1 and (1, {ACCUMULATION}) or ",
         ),
     ),
     (

@@ -20,7 +20,7 @@ COUNTS, MOVABLE = (
     ("rows", "accumulation", "data_parallel"),
     ("rows", "accumulation", "rate", "beta2"),
 )
-CALM, PATIENCE = 0.5, 3  # nats above the best loss; readings in a row
+CALM = 0.5  # nats above the best loss
 
 
 def driven(controller, steps, most, beside=False):
