@@ -111,7 +111,7 @@ for _thought, _old, _new in [
     ("one reading is enough for it: three in a row must ask", "row >= 3", "row >= 1"),
     ("two readings are enough for it: three in a row must ask", "row >= 3", "row >= 2"),
     ("four readings are needed for it: three in a row are enough", "row >= 3", "row >= 4"),
-    ("it never grows", "row >= 3", "row >= 3 > 9"),
+    ("it never grows: its row does not reach three", "row >= 3", "row >= 3 > 9"),
     ("readings are counted, and need not be in a row", COUNT, "row + bool(asks)"),
     ("it grows past the maximum", ENOUGH, "row >= 3"),
     ("it stays below the maximum, which it may reach", "<= most", "< most"),
@@ -181,7 +181,11 @@ for _thought, _old, _new in [
         COUNT,
         "row + 1 if asks and (known or not state) else 0",
     ),
-    ("the loss is not looked at", CALM, "not reading['out_of_memory']"),
+    (
+        "every loss passes for calm: compare it with the lowest so far",
+        CALM,
+        "not reading['out_of_memory']",
+    ),
     ("0.5 nats above the best are calm, too", "best + 0.5", "best"),
     ("exactly 0.5 nats above the best are calm, too", "<= best + 0.5", "< best + 0.5"),
     (
@@ -189,6 +193,7 @@ for _thought, _old, _new in [
         f"    calm = {CALM}",
         f'    old = known.get("best")\n    calm = {CALM} and (old is None or loss > old - 0.5)',
     ),
+    ("the first loss of all: asked is the best so far", MIN, "loss if best is None else best"),
     (NEVER_BEST, IF, "    if loss is not None:\n"),
     (
         "a loss of nan is not calm: `not nan > x` is true",
@@ -204,21 +209,14 @@ for _thought, _old, _new in [
     (STAYS, GROW, GROW + "        best = None\n"),
     (STAYS, GROW, GROW + "        return settings, {}\n"),
     ("a best of 0.0 is false: ask `is None`", MIN, "min(best or loss, loss)"),
-    ("the best begins at 10: losses may be larger", MIN, "min(best or 10.0, loss)"),
+    (
+        "the best begins at 10: losses may be larger",
+        MIN,
+        "min(10.0 if best is None else best, loss)",
+    ),
 ]:
     exercise.edit(_thought, [(_old, _new)])
 for _thought, _says, *_changes in [
-    (
-        "it grows up to the maximum: only twice the step is asked",
-        "",
-        ("2 * now <= most", "now < most"),
-        (
-            GROW,
-            GROW.replace(
-                "2 * now", f"min(2 * now, most * {ACCUMULATION} // now * now // {ACCUMULATION})"
-            ),
-        ),
-    ),
     (
         "the best of each data: data that come back are new, too",
         "",

@@ -5,7 +5,7 @@ a controller  ->  what it does along planted runs, beside the library
 
 import math
 
-from batchlab import adapt, plots, rates
+from batchlab import adapt, rates
 from batchlab.exercises.adaptive import reasons
 from batchlab.exercises.adaptive.best_step import explorer
 from batchlab.exercises.adaptive.control import control as right
@@ -67,6 +67,8 @@ def _driven(controller, steps, most):
 
 def drawn(controller, name):
     """Readings along a planted run, and the sequences of the next step by a controller."""
+    from batchlab import plots
+
     steps, most = steps_of(name)
     sizes = [sequences(one) for one in _driven(controller, steps, most)]
     lows = [math.nan if one[1]["low"] is None else one[1]["low"] for one in steps]
