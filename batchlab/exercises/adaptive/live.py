@@ -1,4 +1,4 @@
-"""A small model trained under a learner's controller, beside the same run with a constant step.
+"""Lesson 16 on a real model: trained under a learner's controller, beside the same run with a constant step.
 
     controller, status, seed  ->  lines of a monitor, moves, steps and loss
 
@@ -13,18 +13,18 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
-
 from batchlab import data, loop, model
-from batchlab.noise.norms import Tracker
+from batchlab.exercises.adaptive.grown import of
 
 __all__ = ["trained"]
 
 LENGTH, HELD, READINGS, WINDOW = 64, 256, 20, 40
-START = {"rows": 1, "accumulation": 2, "data_parallel": 1, "rate": 1.5e-3, "beta2": 0.99}
+START = of(1, 2, rate=1.5e-3)
 
 
-def _rows(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _rows(seed: int) -> tuple[Any, Any]:
+    import torch
+
     tokens = torch.from_numpy(data.embedded().tokens.astype("int64"))
     rows = tokens[: len(tokens) // LENGTH * LENGTH].view(-1, LENGTH)
     rows = rows[torch.randperm(len(rows), generator=torch.Generator().manual_seed(0))]
@@ -41,6 +41,8 @@ def trained(
     status: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """One run on the embedded corpus in rows of 64 tokens; with `status`, a line at each move."""
+    import torch
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -50,6 +52,10 @@ def trained(
 
 
 def _run(control: Any, seed: int, tokens: int, most: int, status: Any) -> dict[str, Any]:
+    import torch
+
+    from batchlab.noise.norms import Tracker
+
     train, held = _rows(seed)
     net = model.small(data.embedded().vocabulary, layers=1, hidden=64, heads=2, seed=seed)
     settings: dict[str, Any] = dict(START)

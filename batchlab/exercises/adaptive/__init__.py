@@ -1,0 +1,12 @@
+"""Adaptive: a batch that moves. The exercises in the order of the page."""
+
+ORDER = (
+    "back-off",
+    "ramp-steps",
+    "grown",
+    "worth",
+    "best-step",
+    "growth-test",
+    "status",
+    "control",
+)
