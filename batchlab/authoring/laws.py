@@ -24,7 +24,7 @@ import numpy as np
 from batchlab import exercises
 from batchlab.exercises import MOST_LETTERS, refusal
 
-__all__ = ["answers", "broken", "main", "unknown"]
+__all__ = ["alone", "answers", "broken", "main", "unknown"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -54,6 +54,13 @@ def answers(topic: str) -> Iterator[tuple[str, str, str, str, str]]:
             yield "wrong", one, mistake.thought, mistake.text, mistake.says
         for way, make in exercise.styles.items():
             yield "right", one, way, make(), ""
+
+
+def alone(name: str, text: str) -> str:
+    """An answer as a cell that brings what its exercise's file has beside it."""
+    home = f"batchlab.exercises.{name.replace('-', '_').replace('/', '.')}"
+    beside = unknown(text) & set(vars(sys.modules[home])) - {exercises.found(name).name, "np"}
+    return "\n".join([*(f"from {home} import {one}" for one in sorted(beside)), text])
 
 
 def broken(name: str, seeds: int) -> Iterator[str]:
