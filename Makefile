@@ -28,31 +28,31 @@ quick: .venv/dev lessons      ## a minute: lint, and the tests that run what cha
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m batchlab.authoring.quick
 
-lesson: .venv/dev     ## NAME=padding: its notebooks, checks, bank and page
+lesson: .venv/dev     ## NAME=padding: its notebooks, checks and page
 	@$(BIN)/python -m batchlab.authoring.lesson $(NAME)
 
 test-all: test lint slow book browser   ## what is slow as well: every lesson, the browser, the book
 
-slow: slow-lessons slow-seeds slow-banks slow-rest
+slow: slow-lessons slow-seeds slow-outside slow-rest
 
-ci: ci-pages test slow-seeds slow-banks slow-rest lint   # make -j2: whoever is done takes the next
+ci: ci-pages test slow-seeds slow-outside slow-rest lint   # make -j2: whoever is done takes the next
 
-ci-pages: .venv/dev lessons      # one after the other: the book shows what the banks were found to do
+ci-pages: .venv/dev lessons      # one after the other: the book shows what the wrong answers were told
 	@$(MAKE) --no-print-directory -j1 slow-lessons
 	@$(MAKE) --no-print-directory -j1 book
 	@$(MAKE) --no-print-directory -j1 browser
 
-slow-lessons: .venv/dev lessons  # every bank of wrong answers
+slow-lessons: .venv/dev lessons  # every lesson, solved and blank, with every known answer
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k "not test_no_seed"
 
 slow-seeds: .venv/dev lessons    # every check on ten seeds
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k test_no_seed
 
-slow-banks: .venv/dev lessons    # a sixteenth of every bank, judged outside the student's process
-	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_grading_banks.py
+slow-outside: .venv/dev lessons    # a sixteenth of all known answers, judged outside the student's process
+	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_grading_outside.py
 
 slow-rest: .venv/dev lessons
-	$(BIN)/python -m pytest -m "slow and not browser and not deep" --ignore tests/test_lessons.py --ignore tests/test_grading_banks.py
+	$(BIN)/python -m pytest -m "slow and not browser and not deep" --ignore tests/test_lessons.py --ignore tests/test_grading_outside.py
 
 deep: .venv/dev lessons       ## hours: 300 seeds of every check, 10,000 inputs of every reader; not part of test-all
 	$(BIN)/python -m pytest -m deep
@@ -119,4 +119,4 @@ gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, o
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,dev]'
 	@touch $@
 
-.PHONY: help lab test quick lesson test-all slow slow-lessons slow-seeds slow-banks slow-rest ci ci-pages deep browser lint lessons book dist bench gpu-test gpu-run gpu-records
+.PHONY: help lab test quick lesson test-all slow slow-lessons slow-seeds slow-outside slow-rest ci ci-pages deep browser lint lessons book dist bench gpu-test gpu-run gpu-records

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from batchlab import report
-from batchlab.authoring import trial
+from batchlab.authoring import laws
 from batchlab.grading import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,16 +69,16 @@ def measured(lesson: str, students: int) -> tuple[float, float, float]:
 
 
 def notebooks(lesson: str, teacher: Path) -> list[bytes]:
-    """The solution, the released blank, and the solution with one answer of the bank in it."""
+    """The solution, the released blank, and the solution with a wrong answer to each exercise."""
     found = [teacher.read_bytes(), (ROOT / "lessons" / lesson / teacher.name).read_bytes()]
-    one = trial.opened(ROOT, lesson)
-    for answer in one.answers:
-        for _, code in itertools.islice(one.planned(answer), 1):
-            book = json.loads(teacher.read_text())
-            for cell in book["cells"]:
-                if cell.get("id") == answer:
-                    cell["source"] = code
-            found.append(json.dumps(book).encode())
+    answers = laws.answers(teacher.stem)
+    wrong = {name: text for kind, name, _, text, _ in answers if kind == "wrong"}
+    for name, text in wrong.items():
+        book = json.loads(teacher.read_text())
+        for cell in book["cells"]:
+            if cell.get("id") == name:
+                cell["source"] = laws.alone(f"{teacher.stem}/{name}", text)
+        found.append(json.dumps(book).encode())
     return found
 
 

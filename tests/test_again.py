@@ -1,7 +1,7 @@
 """A function that remembers is refused, and what must differ or cannot be repeated is left alone.
 
-The rest of `check.call` is tried in test_behaviour; the machinery that tries banks of answers, when
-one of them ends its process, stands at the end.
+The rest of `check.call` is tried in test_behaviour; what happens when a copy of the process ends
+stands at the end.
 """
 
 import random
@@ -13,7 +13,6 @@ import torch
 from batchlab.authoring import forks
 from batchlab.classroom import again, check
 from tests.refusals import lines, refusal
-from tests.tiny_lesson import course, module, outcomes
 
 
 def appends(row, seen=[]):  # noqa: B006  (the mistake)
@@ -124,23 +123,6 @@ def test_the_end_of_a_copied_process_is_told_in_words():
         names = {"os": os, "signal": signal, "time": time}
         with pytest.raises(forks.Ended, match=said):
             forks.copied(lambda work=work, names=names: eval(work, names), limit=1)
-
-
-DIES = "import os, signal\ndef slots(x):\n    os.kill(os.getpid(), signal.SIGKILL)"
-
-
-def test_an_answer_that_dies_is_named_and_the_others_are_tried(tmp_path):
-    first = "def slots(x):\n    return len(x) * x[0]"
-    bank = f"WRONG = {{'slots': {{'dies': ({DIES!r}, 'x'), 'first': ({first!r}, 'x')}}}}\n"
-    root = course(tmp_path, bank=bank)
-    module("sources", "--root", str(root))
-    found = {one["thought"]: one for one in outcomes(root, "02_tiny", tmp_path / "out.json")}
-    assert "SIGKILL" in found["dies"]["crash"]
-    assert found["first"]["caught_by"] == "check-slots"
-    _, fault, *_ = module(
-        "seeds", "02_tiny", "--root", str(root), "--seeds", "2", ok=False
-    ).splitlines()
-    assert fault.startswith("slots: dies: ") and "SIGKILL" in fault
 
 
 def test_last_bits_that_differ_are_no_memory():

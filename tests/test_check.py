@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from batchlab.classroom import check, plain, probes
+from batchlab.classroom import check, plain
 from tests.refusals import refusal
 
 
@@ -483,14 +483,9 @@ def test_names_of_a_learner_may_be_proxies_into_another_process():
     check.finds_bugs(lambda slots: slots([3, 5]) == 10, right=[remote], wrong={"sum": sum})
 
 
-def test_probes_are_found_by_the_name_of_a_lesson():
-    with pytest.raises(ValueError, match="lesson_00 is missing"):
-        probes.load("00_nothing")
-
-
 def test_checks_need_numpy_alone():
     code = (
-        "import sys; from batchlab.classroom import check, predict, probes, quiz\n"
+        "import sys; from batchlab.classroom import check, predict, quiz\n"
         "print(sorted({'torch', 'transformers', 'matplotlib', 'anywidget', 'nbformat', 'IPython'}"
         " & set(sys.modules)))"
     )

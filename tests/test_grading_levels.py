@@ -4,14 +4,13 @@ A sandbox can change numbers in the last digits, so a sample of real answers, wi
 without, is judged at L3, L2 and L0; a level that does not stand is skipped, and says so.
 """
 
-import itertools
-import json
 import sys
 
 import pytest
 
-from batchlab.authoring import trial
+from batchlab.authoring import laws
 from batchlab.grading import Engine, total
+from tests.test_grading_outside import with_answer
 from tests.tiny_lesson import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the zygote forks")
@@ -19,20 +18,15 @@ LEVELS = ("L3", "L2", "L0")
 
 
 def sample(lesson, teacher):
-    """The solution, the blank, and one wrong answer of the bank to each question."""
-    found = {
-        "solution": teacher.read_bytes(),
-        "blank": (ROOT / "lessons" / lesson / teacher.name).read_bytes(),
-    }
-    one = trial.opened(ROOT, lesson)
-    for answer in one.answers:
-        wrong = (tried for tried in one.planned(answer) if tried[0].kind == "wrong")
-        for kind, code in itertools.islice(wrong, 1):
-            book = json.loads(teacher.read_text())
-            for cell in book["cells"]:
-                if cell.get("id") == answer:
-                    cell["source"] = code
-            found[f"{answer}: {kind.thought}"] = json.dumps(book).encode()
+    """The solution, the blank, and one wrong answer to each question."""
+    solution = teacher.read_bytes()
+    blank = (ROOT / "lessons" / lesson / teacher.name).read_bytes()
+    found, topic = {"solution": solution, "blank": blank}, teacher.stem
+    wrong = {name: (thought, text) for kind, name, thought, text, _ in laws.answers(topic)
+             if kind == "wrong"}  # fmt: skip
+    for name, (thought, text) in wrong.items():
+        cell = laws.alone(f"{topic}/{name}", text)
+        found[f"{name}: {thought}"] = with_answer(solution, name, cell)
     return found
 
 

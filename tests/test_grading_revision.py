@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).parent / "golden" / "grading_revision.json"
 HOME = _revision.HOME / "grading"
 DECIDING = (  # files of the engine that can change a verdict, points or a message
     "_cells", "_checker", "_codec", "_engine", "_errors", "_far", "_headers", "_ingest", "_jail",
-    "_judge", "_kernel", "_known", "_lesson", "_limits", "_packing", "_processes", "_public",
+    "_judge", "_kernel", "_lesson", "_limits", "_packing", "_processes", "_public",
     "_student", "_supervisor", "_unpacking", "_values", "_verdict", "_wire", "_zygote",
 )  # fmt: skip
 OTHERS = (
@@ -49,8 +49,9 @@ def house(tmp_path, monkeypatch):
         "__init__": "", "padding": "from batchlab import (\n    units,\n)\n", "units": "X = 1\n",
         "doctor": "", "plots/__init__": "from batchlab import doctor\n", "grading/_far": "",
         "classroom/check": "from batchlab.classroom.values import equal\n",
-        "classroom/values": "", "classroom/__init__": "", "classroom/probes/lesson_02": "",
-        "classroom/probes/__init__": "", "classroom/probes/lesson_03": "",
+        "classroom/values": "", "classroom/__init__": "", "exercises/__init__": "",
+        "exercises/padding/__init__": "", "exercises/padding/tail_waste": "",
+        "exercises/padding/bound": "",
     }.items():  # fmt: skip
         path = tmp_path / f"batchlab/{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,21 +63,22 @@ def house(tmp_path, monkeypatch):
 CELLS = [
     "from batchlab import padding, plots\nimport numpy as np",
     "    from batchlab.classroom import check",
-    "from batchlab.classroom.probes import lesson_02 as probe",
+    'check.judge("padding/tail-waste", tail_waste)',
 ]
 
 
-def test_a_lesson_leads_to_its_probe_the_checks_and_what_they_import_and_to_no_other(house):
+def test_a_lesson_leads_to_its_exercises_the_checks_and_what_they_import_and_to_no_other(house):
     assert set(_revision.reached(CELLS)) == {
         "__init__.py", "padding.py", "units.py", "classroom/__init__.py", "classroom/check.py",
-        "classroom/values.py", "classroom/probes/__init__.py", "classroom/probes/lesson_02.py",
+        "classroom/values.py", "exercises/__init__.py", "exercises/padding/__init__.py",
+        "exercises/padding/tail_waste.py",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("file", "counts"),
-    [("units", True), ("classroom/values", True), ("classroom/probes/lesson_02", True),
-     ("classroom/probes/lesson_03", False), ("doctor", False), ("grading/_far", False)],
+    [("units", True), ("classroom/values", True), ("exercises/padding/tail_waste", True),
+     ("exercises/padding/bound", False), ("doctor", False), ("grading/_far", False)],
 )  # fmt: skip
 def test_the_fingerprint_changes_with_what_a_lesson_leads_to_alone(house, tmp_path, file, counts):
     lesson = _lesson.opened(written(tmp_path / "course"))

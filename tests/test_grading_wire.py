@@ -228,7 +228,7 @@ def test_broken_notebooks_are_read_or_refused(lesson, count):
 
 
 class Reader:
-    """What a probe makes for a test of the learner's."""
+    """What an exercise makes for a test of the learner's."""
 
     def __init__(self):
         self.answer = 42
@@ -243,8 +243,8 @@ class Reader:
         return self.answer
 
 
-def test_an_object_of_a_probe_is_offered_by_its_public_methods_alone(monkeypatch):
-    monkeypatch.setattr(Reader, "__module__", "batchlab.classroom.probes.lesson_99")
+def test_an_object_of_an_exercise_is_offered_by_its_public_methods_alone(monkeypatch):
+    monkeypatch.setattr(Reader, "__module__", "batchlab.exercises.padding")
     found = crossed(Reader(), strict=False)
     assert set(vars(found)) == {"__iter__", "state_dict"}
     assert {one.kind for one in vars(found).values()} == {"b"}
@@ -253,7 +253,7 @@ def test_an_object_of_a_probe_is_offered_by_its_public_methods_alone(monkeypatch
 
 def test_an_object_from_elsewhere_is_a_number_and_a_stranger_offers_none(monkeypatch):
     assert crossed(Reader(), strict=False).kind == "x"
-    monkeypatch.setattr(Reader, "__module__", "batchlab.classroom.probes.lesson_99")
+    monkeypatch.setattr(Reader, "__module__", "batchlab.exercises.padding")
     assert crossed(Reader()).kind == "x"
     with pytest.raises(Garbage, match="methods"):
         Codec(lambda stand: stand, strict=True).unpack(["O", ["__iter__", 1]], memoryview(b""))

@@ -80,13 +80,11 @@ classroom.real_runs | classroom records report units | numpy
 classroom.real_lessons | classroom noise records report units | numpy
 exercises | classroom | numpy
 exercises.* | classroom exercises library | numpy torch transformers | pytest torch
-classroom.probes | classroom library | matplotlib numpy torch transformers
 grading | classroom reading ~exercises | numpy | nbgrader sqlalchemy torch
 authoring | classroom exercises | numpy | jupytext nbformat nbgrader traitlets
 cli.check | cli grading | numpy
 cli.course_* | authoring cli grading report | numpy
 """
-COMING = {"classroom.probes"}  # going: the exercises replace them
 HEAVY = {"torch", "transformers", "datasets", "matplotlib", "ipywidgets", "anywidget"}
 ROWS: dict[str, list[set[str]]] = {"": [set()] * 4}  # of batchlab itself
 for row in TABLE.strip().split("\n"):
@@ -168,11 +166,11 @@ def test_every_door_keeps_the_laws():
 
 
 def test_the_table_names_what_is_there_and_reads_downwards():
-    assert set(ROWS) - set(lines(HERE).values()) <= COMING
+    assert set(ROWS) <= set(lines(HERE).values())
     for door, (doors, libraries, _, layer) in ROWS.items():
         known = {*ORDER[: ORDER.index(door)], "library", "exercises"}
         assert {one.removeprefix("~") for one in doors} <= known, door
-        assert door in COMING or libraries <= layer, door
+        assert libraries <= layer, door
 
 
 MISTAKES = {  # what is said of a tree of some files, `file = text`

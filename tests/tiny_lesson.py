@@ -1,4 +1,4 @@
-"""A lesson of one question, for the tests of the machinery: a source, a bank, a course folder."""
+"""A lesson of one question, for the tests of the machinery: a source, a course folder."""
 
 # ruff: noqa: E501  (metadata of a cell stands on one line)
 
@@ -89,23 +89,13 @@ quiz.show([{"question": "3 rows of 3?", "options": [
 ```
 '''
 
-BANK = '''"""Answers that look right."""
 
-WRONG = {"slots": {"tokens": ("def slots(lengths):\\n    return sum(lengths)", "real tokens")}}
-HIDDEN = {"slots": {"first": (
-    "def slots(lengths):\\n    return len(lengths) * lengths[0]", "the first row")}}
-RIGHT = {"slots": {"loop": "def slots(lengths):\\n    return sum(max(lengths) for _ in lengths)"}}
-'''
-
-
-def course(folder: Path, source: str = SOURCE, bank: str = BANK) -> Path:
+def course(folder: Path, source: str = SOURCE) -> Path:
     """A course folder with the tiny lesson, not yet built."""
     home = folder / "solutions/02_tiny"
     (home / "img").mkdir(parents=True)
     (home / "tiny.md").write_text(source)
     (home / "img/one.svg").write_text("<svg/>")
-    (folder / "tests/wrong_answers").mkdir(parents=True)
-    (folder / "tests/wrong_answers/02_tiny.py").write_text(bank)
     (folder / "book").mkdir()
     (folder / "book/references.bib").write_text(
         "@article{krell2021packing, title={T}, author={Krell, M. and Kosec, M. and Perez, S.}, "
@@ -124,7 +114,7 @@ def module(name: str, *arguments: str, ok: bool = True) -> str:
 
 
 def outcomes(root: Path, lesson: str, report: Path) -> list[dict]:
-    """What became of every answer of a lesson's bank; kept until what it depends on changes."""
+    """What became of a lesson's cells and of every known answer; kept until one of them changes."""
     kept = str(root / "_build/outcomes")
     words = ("--json", str(report), "--keep", kept, "--reuse", kept)
     module("matrix", lesson, "--root", str(root), *words)

@@ -1,1 +1,1 @@
-"""What makes lessons: notebooks from sources, and every answer of a bank tried on the checks."""
+"""What makes lessons: notebooks from sources, and what their checks do."""

@@ -2,7 +2,7 @@
 
     files of the project  ->  all that they import, at any depth  ->  one fingerprint of it
 
-What a page shows, what became of a bank, and which tests a change concerns all follow from the same
+What a page shows, what became of its checks, which tests a change concerns all follow from the same
 graph. An import inside a function counts as one at the top, one for type checkers alone does not.
 A module that is named in a text (`python -m batchlab.cli`, the code of an answer) counts as well:
 too much is run again sometimes, too little never.
@@ -31,7 +31,6 @@ PACKAGES = ("batchlab", "tests", "benchmarks")  # folders of the project that ar
 PLACE = rf"\b(?:{'|'.join(PACKAGES)})(?:\.\w+)*"
 FROM = re.compile(rf"\bfrom\s+({PLACE})\s+import\s+(?:\(([^)]*)\)|([\w, ]+))")
 DOTTED = re.compile(rf"{PLACE}\.?")
-COMPLETED = ("batchlab.classroom.probes.lesson_",)  # by a lesson, which imports its own as well
 JUDGED = re.compile(r"\bcheck\.judge\(\"(\w+)/")  # a check cell runs the exercises of its lesson
 LINE = re.compile(r"^\{exercise\} ", re.MULTILINE)  # and so does the line that stands for it
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL)
@@ -121,7 +120,7 @@ def _files(root: Path, name: str) -> Iterator[Path]:
     for many in range(1, len(parts) + 1):
         place = root.joinpath(*parts[:many])
         yield from (one for one in (place / "__init__.py", Path(f"{place}.py")) if one.is_file())
-    if name.endswith((".", "_")) and name not in COMPLETED:
+    if name.endswith((".", "_")):
         yield from root.joinpath(*parts[:-1]).glob(f"{parts[-1]}*.py")
 
 

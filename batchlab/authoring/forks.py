@@ -35,7 +35,7 @@ def copied(work: Callable[[], Any], limit: int = LIMIT_SECONDS) -> Any:
     [1, {'a': None}]
     """
     if not hasattr(os, "fork"):
-        raise OSError("trying a bank of answers needs os.fork: Linux or macOS")
+        raise OSError("trying a lesson needs os.fork: Linux or macOS")
     with tempfile.NamedTemporaryFile("r", suffix=".json", encoding="utf-8") as report:
         sys.stdout.flush()
         with warnings.catch_warnings():

@@ -18,13 +18,14 @@ import symtable
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from batchlab import exercises
 from batchlab.exercises import MOST_LETTERS, refusal
 
-__all__ = ["answers", "broken", "main", "unknown"]
+__all__ = ["alone", "answers", "broken", "main", "unknown"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,6 +57,13 @@ def answers(topic: str) -> Iterator[tuple[str, str, str, str, str]]:
             yield "right", one, way, make(), ""
 
 
+def alone(name: str, text: str) -> str:
+    """An answer as a cell that brings what its exercise's file has beside it."""
+    home = f"batchlab.exercises.{name.replace('-', '_').replace('/', '.')}"
+    beside = unknown(text) & set(vars(sys.modules[home])) - {exercises.found(name).name, "np"}
+    return "\n".join([*(f"from {home} import {one}" for one in sorted(beside)), text])
+
+
 def broken(name: str, seeds: int) -> Iterator[str]:
     """One line for each law that an exercise breaks."""
     exercise = exercises.found(name)
@@ -71,7 +79,8 @@ def broken(name: str, seeds: int) -> Iterator[str]:
         yield f"the answer cell does not know {sorted(names)}: import it inside"
     first: set[int] = set()
     for one in exercise.mistakes:
-        said = refusal(name, one.text, shown=exercise.shown)
+        seen: list[Any] = []
+        said = refusal(name, one.text, shown=_noted(exercise.shown, seen))
         if not said:
             yield f"a mistake that passes: {one.thought}"
         elif one.says not in said:
@@ -80,7 +89,7 @@ def broken(name: str, seeds: int) -> Iterator[str]:
             yield f"two causes are named: {_line(said)}"
         if len(said) > MOST_LETTERS:
             yield f"{len(said)} letters, at most {MOST_LETTERS}: {_line(said)}"
-        first |= {_told_by(name, one.text)}
+        first |= {len(seen) - 1} if said else set()
     if not exercise.tests and len(exercise.shown) > 1:
         for number in set(range(len(exercise.shown))) - first:
             idle = str(exercise.shown[number])[:80]
@@ -90,12 +99,11 @@ def broken(name: str, seeds: int) -> Iterator[str]:
             yield f"an expression in braces: {hint}"
 
 
-def _told_by(name: str, text: str) -> int:
-    """The number of the first shown case that tells a mistake; -1 where none does."""
-    for number, case in enumerate(exercises.found(name).shown):
-        if refusal(name, text, shown=[case]):
-            return number
-    return -1
+def _noted(cases: list[Any], seen: list[Any]) -> Iterator[Any]:
+    """The cases; those that were asked for stand in `seen`, the last one is where a check ended."""
+    for case in cases:
+        seen.append(case)
+        yield case
 
 
 def unknown(text: str) -> set[str]:

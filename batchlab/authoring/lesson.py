@@ -1,9 +1,9 @@
-"""Make one lesson and say what is wrong with it: notebooks, checks, bank, page.
+"""Make one lesson and say what is wrong with it: notebooks, checks, page.
 
     padding  ->  its notebooks, one line for each fault, and its page below _build/lesson/
 
 Outcomes and executed cells are kept until something that the lesson runs has changed, and serve
-`make book` as well. The page is built beside the bank, alone: what it says of other pages leads
+`make book` as well. The page is built beside them, alone: what it says of other pages leads
 nowhere there.
 
     python -m batchlab.authoring.lesson padding
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m batchlab.authoring.lesson")
     parser.add_argument("name", help="its topic or its folder: padding, 02_padding")
     parser.add_argument("--root", type=Path, default=Path(), help="folder that holds solutions/")
-    parser.add_argument("--no-page", action="store_true", help="notebooks and bank only")
+    parser.add_argument("--no-page", action="store_true", help="notebooks and checks only")
     options = parser.parse_args(arguments)
     root, begun = options.root.resolve(), time.monotonic()
     try:
@@ -45,7 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     kept = root / "_build/outcomes"
     outcomes = matrix.found(root, folder, keep=kept, reuse=kept)
     faults = matrix.faults(outcomes)
-    print("\n".join([*faults, f"bank: {len(outcomes)} outcomes, {len(faults)} faults"]), flush=True)
+    said = f"checks: {len(outcomes)} outcomes, {len(faults)} faults"
+    print("\n".join([*faults, said]), flush=True)
     wrong = bool(faults)
     if page is not None:
         text, _ = page.communicate()

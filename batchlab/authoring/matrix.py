@@ -1,6 +1,6 @@
-"""The matrix of a lesson: every answer of its bank, and the check that caught it.
+"""The matrix of a lesson: every mistake that its exercises know, and the check that caught it.
 
-    outcomes of `trial`  ->  a Markdown table, pages of the book, or JSON
+    what `trial` and the exercises' judges found  ->  a Markdown table, pages of the book, or JSON
 
 Running the answers takes a while, so the tests keep what they found and the book shows it: outcomes
 are taken from a folder only if nothing that they depend on has changed since.
@@ -24,14 +24,13 @@ from batchlab.exercises import folders, refusal
 
 __all__ = ["faults", "found", "index", "main", "markdown", "page"]
 
-TRIED = {"wrong", "hidden"}  # kinds of outcomes that a check must refuse
 INDEX = """# Wrong answers, and what caught them
 
 Every check of the course is tried on answers that look right. Each must be refused, by a message
 that names the thought behind it. These pages are made when the book is built.
 
-| lesson | exercises | wrong answers | refused | of them on hidden inputs |
-|---|---|---|---|---|
+| lesson | exercises | wrong answers | refused |
+|---|---|---|---|
 """
 
 
@@ -65,12 +64,11 @@ def index(outcomes: Mapping[str, list[Outcome]]) -> str:
     """The page that leads to the page of each lesson, with how many answers were tried there."""
     rows = []
     for name, results in outcomes.items():
-        tried = [one for one in results if one.kind in TRIED]
-        refused = [one for one in tried if one.caught_by]
-        hidden = sum(one.kind == "hidden" for one in refused)
+        tried = [one for one in results if one.kind == "wrong"]
+        refused = sum(bool(one.caught_by) for one in tried)
         exercises = len({one.answer for one in tried})
         link = f"[{name.replace('_', ' ')}](matrix/{name}.md)"
-        rows.append(f"| {link} | {exercises} | {len(tried)} | {len(refused)} | {hidden} |\n")
+        rows.append(f"| {link} | {exercises} | {len(tried)} | {refused} |\n")
     return INDEX + "".join(rows)
 
 
@@ -90,9 +88,8 @@ def markdown(lesson: str, results: list[Outcome]) -> str:
         "|---|---|---|---|",
     ]
     for one in results:
-        if one.kind in TRIED:
-            secret = " (hidden inputs)" if one.kind == "hidden" else ""
-            where = f"`{one.caught_by}`{secret}" if one.caught_by else "**nothing**"
+        if one.kind == "wrong":
+            where = f"`{one.caught_by}`" if one.caught_by else "**nothing**"
             said = "<br>".join(map(_code, one.message.splitlines()))
             rows.append(f"| `{one.answer}` | {_in_cell(one.thought)} | {where} | {said} |")
     seconds = sum(one.seconds for one in results if one.kind == "solution")
@@ -145,7 +142,7 @@ def _judged(topic: str) -> list[dict[str, Any]]:
 
 
 def faults(results: list[Outcome]) -> list[str]:
-    """One line for each outcome that is not as it must be: what `make slow` would refuse.
+    """One line for each outcome that is not as it must be.
 
     >>> faults([Outcome("wrong", "waste", "the mean of shares"), Outcome("right", "waste", "loop")])
     ['waste: the mean of shares: every check let it through']
@@ -159,24 +156,23 @@ def faults(results: list[Outcome]) -> list[str]:
 
 
 def _fault(one: Outcome) -> str:
-    if one.kind in TRIED:
+    if one.kind == "wrong":
         if not one.caught_by:
-            return one.crash or "every check let it through"
+            return "every check let it through"
         named = bool(one.words) and one.words.casefold() in one.message.casefold()
         plain = one.error == "CheckFailed" and named
         return "" if plain else f"the message does not say {one.words!r}: {one.message}"
     if one.kind == "blank":
         return "" if "blank" in one.message else f"a blank does not say so: {one.message}"
     wrote = one.stderr and "it writes to stderr, which nbgrader takes for an error"
-    return one.crash or (one.error and f"{one.error}: {one.message}") or wrote
+    return (one.error and f"{one.error}: {one.message}") or wrote
 
 
 def _fingerprint(root: Path, lesson: str) -> str:
-    """Of all that outcomes depend on: the lesson, its bank, and what both run; the seed."""
+    """Of all that outcomes depend on: the lesson and what it runs; the seed."""
     files = [
         *root.glob(f"solutions/{lesson}/*.ipynb"),
         *root.glob(f"lessons/{lesson}/*.ipynb"),
-        root / "tests/wrong_answers" / f"{lesson}.py",
         Path(trial.__file__),
     ]
     return closure.fingerprint(root, files, os.environ.get("BATCHLAB_GRADING_SEED", ""))

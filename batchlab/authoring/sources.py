@@ -34,8 +34,6 @@ The author's guide, one page
               then the run cell ends in `predict.reveal("02-waste", found.waste)`.
     prose     Markdown; also {cite:p}, {cite:t}, {admonition}, {note}, {tip}, {warning}, {figure}
               and (label)= lines, which the notebooks get as plain Markdown. No other directive.
-    older     a lesson whose exercises have no folder yet holds answers and checks as cells, with
-              probes in batchlab/classroom/probes and a bank in tests/wrong_answers.
 """
 
 import argparse

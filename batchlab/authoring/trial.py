@@ -1,53 +1,38 @@
-"""Try a bank of answers against a lesson's checks: which check caught which mistake.
+"""Run a lesson as a grader does, cell by cell: its solution, and its blank copy.
 
-    solutions/02_padding + tests/wrong_answers/02_padding.py  ->  outcomes
-
-The solution runs once. Before each answer cell the process is copied (fork) for every answer of
-the bank, which then runs in place of the right one, with all cells up to its last check. So a
-lesson that takes a minute is tried with a dozen answers in about a minute.
+    solutions/02_padding, lessons/02_padding  ->  outcomes
 
 Words
-    bank     WRONG, HIDDEN, RIGHT: dictionaries of answer id -> thought -> code
-    outcome  one answer: which check cell stopped it, and with what message
+    outcome  what became of one cell or one answer: which check stopped it, and with what message
 """
 
 import ast
 import json
 import linecache
 import os
-import re
-import runpy
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from batchlab.authoring.conventions import answer_of
-from batchlab.authoring.forks import LIMIT_SECONDS, Ended, copied, errors_written, quiet
+from batchlab.authoring.forks import LIMIT_SECONDS, copied, errors_written, quiet
 
 __all__ = [
     "Cell",
     "Lesson",
     "Outcome",
-    "bank",
     "cells",
     "execute",
     "in_a_copy",
     "judged",
     "namespace",
     "opened",
-    "survived",
     "try_all",
-    "warm",
-    "without_hidden",
 ]
-
-Bank = dict[str, dict[str, dict[str, tuple[str, str]]]]
-HIDDEN_TESTS = re.compile(r"^[^\n]*BEGIN HIDDEN TESTS.*?END HIDDEN TESTS[^\n]*\n?", re.M | re.S)
 
 
 @dataclass(frozen=True)
@@ -62,18 +47,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one answer: the first check that failed, or none."""
+    """What became of one cell, or of one answer to an exercise."""
 
-    kind: (
-        str  # solution, blank, torn, wrong, hidden, right; visible: a hidden one, seen checks only
-    )
-    answer: str  # id of its cell
+    kind: str  # solution, blank, torn: cells of a lesson; wrong, right: answers to an exercise
+    answer: str  # its id
     thought: str = ""
     words: str = ""  # what the message should say
     caught_by: str = ""  # id of the check cell; empty: nothing stopped it
     error: str = ""  # name of the exception
     message: str = ""
-    crash: str = ""  # the answer cell itself failed
     stderr: str = ""
     seconds: float = 0.0
     seeds: int = 0  # how many seeds were tried; `seed` is the first that decided otherwise
@@ -92,62 +74,19 @@ def cells(notebook: Path) -> list[Cell]:
     return found
 
 
-def bank(path: Path) -> Bank:
-    """WRONG, HIDDEN and RIGHT of a bank file as kind -> answer -> thought -> (code, words)."""
-    if not path.exists():
-        return {}
-    names = runpy.run_path(os.fspath(path))
-    right = {a: {t: (code, "") for t, code in c.items()} for a, c in names.get("RIGHT", {}).items()}
-    return {"wrong": names.get("WRONG", {}), "hidden": names.get("HIDDEN", {}), "right": right}
-
-
-def without_hidden(source: str) -> str:
-    """A check cell as the student sees it.
-
-    >>> without_hidden("a\\n### BEGIN HIDDEN TESTS\\nb\\n### END HIDDEN TESTS\\nc")
-    'a\\nc'
-    """
-    return HIDDEN_TESTS.sub("", source)
-
-
 @dataclass(frozen=True)
 class Lesson:
-    """The notebooks of a lesson and the bank of its answers."""
+    """Both notebooks of a lesson."""
 
     book: list[Cell]
     stubs: dict[str, str]  # source of the student's cells by id
-    tries: Bank
-
-    @property
-    def answers(self) -> list[str]:
-        return [cell.name for cell in self.book if cell.solution]
-
-    def after(self, answer: str) -> list[Cell]:
-        """The cells behind an answer up to its last check, without the checks of others."""
-        judges = [answer_of(cell.name, self.answers) for cell in self.book]
-        first = [cell.name for cell in self.book].index(answer) + 1
-        last = max(n for n, judged in enumerate(judges) if judged == answer)
-        mine = zip(self.book[first : last + 1], judges[first : last + 1], strict=True)
-        return [cell for cell, judged in mine if not cell.points or judged == answer]
-
-    def planned(self, answer: str) -> Iterator[tuple[Outcome, str]]:
-        """Every answer of the bank for one cell, with its code."""
-        for kind, by_answer in self.tries.items():
-            for thought, (code, words) in by_answer.get(answer, {}).items():
-                yield Outcome(kind, answer, thought, words), code
 
 
 def opened(root: Path, lesson: str) -> Lesson:
-    """Read both notebooks and the bank of a lesson."""
+    """Read both notebooks of a lesson."""
     (teacher,) = (root / "solutions" / lesson).glob("*.ipynb")
     stubs = {c.name: c.source for c in cells(root / "lessons" / lesson / teacher.name)}
-    tries = bank(root / "tests" / "wrong_answers" / f"{lesson}.py")
-    found = Lesson(cells(teacher), stubs, tries)
-    unknown = sorted({name for kind in tries.values() for name in kind} - set(found.answers))
-    if unknown:
-        names = found.answers
-        raise ValueError(f"bank of {lesson}: no answer cell {unknown[0]!r}; there are {names}")
-    return found
+    return Lesson(cells(teacher), stubs)
 
 
 def namespace() -> dict[str, Any]:
@@ -156,48 +95,11 @@ def namespace() -> dict[str, Any]:
 
 
 def _outcomes(root: Path, lesson: str) -> list[dict[str, Any]]:
-    """Run a lesson's solution once, and every answer of its bank beside it."""
+    """Run a lesson's blank copy, then its solution."""
     one, space = opened(root, lesson), namespace()
     found: list[dict[str, Any]] = copied(partial(_blank, one, space))
-    for cell in one.book:
-        if cell.solution:
-            rest = one.after(cell.name)
-            warm(cell, rest, space)
-            for tried, code in one.planned(cell.name):
-                found.append(survived(tried, partial(_tried, tried, code, rest, space)))
-                if tried.kind == "hidden":  # it passes what the student sees
-                    seen = [replace(c, source=without_hidden(c.source)) for c in rest]
-                    visible = replace(tried, kind="visible")
-                    found.append(survived(visible, partial(_tried, visible, code, seen, space)))
-        found.append(asdict(judged(Outcome("solution", cell.name), [cell], space)))
-    return found
-
-
-def warm(answer: Cell, rest: list[Cell], space: dict[str, Any]) -> None:
-    """Run the solution of an answer and its checks beside the lesson: its copies find all cached.
-
-    What the checks compute once (the ends of known mistakes, shared data) is then computed once for
-    a bank and not once for each answer. Names go to a namespace that is thrown away.
-    """
-    judged(Outcome("solution", answer.name), [answer, *rest], dict(space))
-
-
-def survived(
-    one: Outcome, work: Callable[[], dict[str, Any]], limit: int = LIMIT_SECONDS
-) -> dict[str, Any]:
-    """What `work` found about one answer in a copy of this process; its crash if that ended.
-
-    Ended by SIGSEGV it is tried once more: a run of all banks saw one such end in about 3,500
-    answers, and none in 80 repeats of that answer; why is not known. What happens twice is a crash.
-    """
-    for tries in (1, 2):
-        try:
-            return dict(copied(work, limit))
-        except Ended as end:
-            crash = f"{end}"
-        if tries == 2 or "SIGSEGV" not in crash:
-            break
-    return asdict(replace(one, crash=crash))
+    own = (judged(Outcome("solution", cell.name), cell, space) for cell in one.book)
+    return found + [asdict(done) for done in own]
 
 
 def _blank(one: Lesson, space: dict[str, Any]) -> list[dict[str, Any]]:
@@ -209,33 +111,21 @@ def _blank(one: Lesson, space: dict[str, Any]) -> list[dict[str, Any]]:
     for cell in one.book:
         kind = "blank" if cell.points else "torn"
         source = cell.source if cell.points else one.stubs.get(cell.name, cell.source)
-        done = judged(Outcome(kind, cell.name), [replace(cell, source=source)], space)
+        done = judged(Outcome(kind, cell.name), replace(cell, source=source), space)
         if cell.points or done.error:
             found.append(asdict(done))
     return found
 
 
-def _tried(one: Outcome, code: str, rest: list[Cell], space: dict[str, Any]) -> dict[str, Any]:
-    crashed = judged(one, [Cell(one.answer, code, True, 0)], space)
-    if crashed.error:
-        return asdict(replace(one, crash=f"{crashed.error}: {crashed.message}"))
-    return asdict(judged(one, rest, space, only_checks=True))
-
-
-def judged(
-    one: Outcome, some: list[Cell], space: dict[str, Any], only_checks: bool = False
-) -> Outcome:
-    """Run cells like nbgrader does, each on its own; the first that fails makes the outcome."""
+def judged(one: Outcome, cell: Cell, space: dict[str, Any]) -> Outcome:
+    """Run a cell like nbgrader does; what it raises makes the outcome."""
     begun, told = time.perf_counter(), errors_written()
     first: dict[str, Any] = {}
-    for cell in some:
-        try:
-            execute(cell, space)
-        except BaseException as error:
-            if first or (only_checks and not cell.points):
-                continue  # a drawing may fail on a wrong answer; the check speaks
-            message = str(error) or traceback.format_exc(limit=-1)
-            first = {"caught_by": cell.name, "error": type(error).__name__, "message": message}
+    try:
+        execute(cell, space)
+    except BaseException as error:
+        message = str(error) or traceback.format_exc(limit=-1)
+        first = {"caught_by": cell.name, "error": type(error).__name__, "message": message}
     stderr, seconds = errors_written()[len(told) :], time.perf_counter() - begun
     return replace(one, **first, stderr=stderr, seconds=seconds)
 

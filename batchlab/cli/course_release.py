@@ -39,9 +39,8 @@ def run(args: argparse.Namespace) -> Answer:
             level = args.isolation or course.isolation
             faults += desk.rehearsed(course, lesson, seed=None, isolation=level).faults
             told(done, len(lessons), f"{lesson.name}: {args.seeds} seeds")
-            outcomes = seeds.try_seeds(
-                course.root, lesson.name, seeds=args.seeds, seconds=SECONDS, bank=False
-            )
+            limits = {"seeds": args.seeds, "seconds": SECONDS}
+            outcomes = seeds.try_seeds(course.root, lesson.name, **limits)
             faults += [f"{lesson.name}: {line}" for line in seeds.faults(outcomes)]
             tried.append(seeds.summary(lesson.name, outcomes))
     written: list[str] = []

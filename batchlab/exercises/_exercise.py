@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from itertools import chain
 from typing import Any, TypeVar
 
 from batchlab.classroom import check, plain, verdict
@@ -42,10 +43,8 @@ class Exercise(Known):
             if self.tests:
                 return self._catches(answer)
             earlier: list[Any] = []
-            for case in [
-                *(self.shown if shown is None else shown),
-                *(self.drawn(fresh) if fresh else ()),
-            ]:
+            seen = self.shown if shown is None else shown
+            for case in chain(seen, self.drawn(fresh) if fresh else ()):
                 self._one(answer, case, earlier)
                 earlier.append(case)
         except CheckFailed as refused:

@@ -19,7 +19,6 @@ from typing import Any
 from batchlab.classroom import term
 from batchlab.grading import _ingest, _judge, _lesson, _student
 from batchlab.grading._checker import Checker
-from batchlab.grading._known import Known
 from batchlab.grading._limits import Limits
 from batchlab.grading._public import Public
 from batchlab.grading._verdict import Judged
@@ -34,7 +33,7 @@ class _Line(Checker):
     def __init__(self, lesson: _lesson.Lesson, seconds: float) -> None:
         self.lesson, self.limit, self.reason = lesson, seconds, ""
         self.names, self.public = self._opened()
-        self.student, self.skipped, self._wrapped, self.known = None, {}, {}, Known()
+        self.student, self.skipped = None, {}
         self.process: subprocess.Popen[bytes] | None = None
         self.timer = threading.Timer(0, lambda: None)
 

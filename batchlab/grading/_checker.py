@@ -11,41 +11,25 @@ Words
 """
 
 import contextlib
-import functools
 import io
 import os
 import socket
 import sys
 import time
-import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from batchlab.classroom import term
-from batchlab.classroom.afar import Gone, lives_afar
+from batchlab.classroom.afar import Gone
 from batchlab.classroom.showing import worded
 from batchlab.classroom.verdict import CheckFailed
 from batchlab.grading import _far
 from batchlab.grading._cells import run
-from batchlab.grading._known import Known
-from batchlab.grading._values import Far, Garbage
+from batchlab.grading._values import Garbage
 from batchlab.grading._wire import Channel, Flood, Peer
 
 __all__ = ["serve"]
-
-PROBES = "batchlab.classroom.probes."
-HERE = "batchlab.classroom.attempt"  # calls only: no live object, so it need not be beside
-
-
-class _Probe:
-    """A probe's module; what is called with a far answer runs beside that answer."""
-
-    def __init__(self, module: Any, beside: Callable[[Any], Any]) -> None:
-        self._module, self._beside = module, beside
-
-    def __getattr__(self, name: str) -> Any:
-        return self._beside(getattr(self._module, name))
 
 
 @dataclass
@@ -65,8 +49,6 @@ class Checker:
         self.supervisor = Channel(line.fileno(), line.fileno())
         self.student: _Student | None = None
         self.skipped: dict[str, str] = {}  # cells that ended the process, and how
-        self.known = Known()
-        self._wrapped: dict[int, Any] = {}
 
     def tell(self, **said: Any) -> None:
         self.supervisor.send(said, [])
@@ -129,7 +111,7 @@ class Checker:
             student.peer.codec.pretended = False
             found = student.peer.ask("named", names=check["names"])
             student.printed = _count(found.get("printed"))
-            self.bind(check["names"], found.get("found"), student.peer)
+            self.bind(check["names"], found.get("found"))
             outcome = self.outcome(check, student)
         except (Gone, Garbage) as end:
             why = self.why(end)
@@ -145,41 +127,14 @@ class Checker:
             self.student.peer.channel.close()
             self.student = None
 
-    def bind(self, names: list[str], found: Any, peer: Peer) -> None:
-        """Give the answers' names their stand-ins, and the probes a way to stand beside them."""
+    def bind(self, names: list[str], found: Any) -> None:
+        """Give the answers' names their stand-ins."""
         if type(found) is not dict:
             raise Garbage("no names")
         for name in names:
             self.names.pop(name, None)
             if name in found:
                 self.names[name] = found[name]
-        self._wrapped.clear()
-        wrap = functools.partial(self.beside, peer)
-        for name, value in list(self.names.items()):
-            if isinstance(value, types.ModuleType) and value.__name__.startswith(PROBES):
-                self.names[name] = _Probe(value, wrap)
-            elif isinstance(value, _Probe):
-                self.names[name] = _Probe(value._module, wrap)
-            elif isinstance(value, types.FunctionType):
-                self.names[name] = wrap(value)
-
-    def beside(self, peer: Peer, value: Any) -> Any:
-        """A probe's function that runs beside a far answer, if it is given one."""
-        value = getattr(value, "__beside__", value)
-        home = getattr(value, "__module__", None) or ""
-        if type(value) is not types.FunctionType or not home.startswith(PROBES) or home == HERE:
-            return value
-        if id(value) not in self._wrapped:
-
-            @functools.wraps(value)
-            def wrapper(*arguments: Any, **options: Any) -> Any:
-                if _far_in(arguments) or _far_in(options):
-                    return _far.call(peer, value, arguments, options).get("value")
-                return self.known.called(value, arguments, options)
-
-            wrapper.__beside__ = value  # type: ignore[attr-defined]
-            self._wrapped[id(value)] = wrapper
-        return self._wrapped[id(value)]
 
     def outcome(self, check: dict[str, Any], student: _Student) -> dict[str, Any]:
         """Run the check cell, and say how it ended."""
@@ -218,7 +173,6 @@ def serve(line: socket.socket, names: dict[str, Any], public: Mapping[str, Any])
     checker = Checker(line, names, public)
     asked = checker.told()
     term.use(asked["seed"])
-    checker.known = Known(asked.get("known"), learns=asked.get("learns") is True)
     over = False
     for check in asked["checks"]:
         checker.tell(phase=check["name"])
@@ -228,9 +182,8 @@ def serve(line: socket.socket, names: dict[str, Any], public: Mapping[str, Any])
         checker.judged(check["name"], outcome)
     student = checker.student
     errors = student.errors if student else {}
-    known = checker.known.found if checker.known.learns else {}
     checker.tell(
-        done=True, errors=errors, printed=student.printed if student else 0, known=known,
+        done=True, errors=errors, printed=student.printed if student else 0,
         lost=checker.skipped,
     )  # fmt: skip
     os._exit(0)
@@ -245,14 +198,6 @@ def _line(error: BaseException, file: str) -> int:
             return trace.tb_lineno
         trace = trace.tb_next
     return 0
-
-
-def _far_in(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_far_in, value.values()))
-    if isinstance(value, list | tuple):
-        return any(map(_far_in, value[:50]))
-    return lives_afar(value) or isinstance(value, Far)
 
 
 def _count(value: Any) -> int:

@@ -112,7 +112,9 @@ def opened(root: Path) -> Course:
     said = _said(path) if path.is_file() else {}
     lessons = tuple(_lesson(one) for one in sorted(root.glob("solutions/*/*.ipynb")))
     if not lessons:
-        raise ValueError(f"{root}: none of solutions/NN_topic/topic.ipynb (make lessons writes them)")
+        raise ValueError(
+            f"{root}: none of solutions/NN_topic/topic.ipynb (make lessons writes them)"
+        )
     isolation = said.get("isolation", "L2")
     if isolation not in ISOLATIONS:
         raise ValueError(f"{path}: isolation is one of {', '.join(ISOLATIONS)}, not {isolation!r}")

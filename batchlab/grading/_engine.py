@@ -71,7 +71,6 @@ class Engine:
         self._line: socket.socket | None = None
         self._home: Folder | None = None
         self._count = self._graded = 0
-        self._known: dict[str, str] = {}
 
     def __enter__(self) -> "Engine":
         self._home = Folder()
@@ -101,8 +100,8 @@ class Engine:
         self._graded += 1
         try:
             if self._graded == WARM_AFTER + 1:
-                self._warm_up()
-            found = self._supervised(self._asked(sent.cells, questions) | {"known": self._known})
+                self._dense()
+            found = self._supervised(self._asked(sent.cells, questions))
         except Broken as fault:
             return _judge.uniform(self.lesson, "INFRA", f"got     {fault}")
         return tuple(self._judged(one, found, sent) for one in questions)
@@ -116,19 +115,6 @@ class Engine:
                 for one in questions
             ],
         }
-
-    def _warm_up(self) -> None:
-        """Do what pays from some notebooks on: copies made faster, known results noted."""
-        self._dense()
-        answers = self.lesson.answers
-        cells = [
-            (one["name"], answers[one["name"]].solution if one["kind"] == "answer" else None)
-            for one in self.lesson.cells
-            if one["kind"] != "check"
-        ]
-        asked = self._asked(cells, self.lesson.questions) | {"learns": True}
-        with contextlib.suppress(Broken):  # then nothing is known, and all of it is computed
-            self._known = self._supervised(asked).known
 
     def _dense(self) -> None:
         """Let the zygote take large pages; one that has ended is started again later."""

@@ -70,7 +70,6 @@ class Found:
     errors: dict[str, Any] = field(default_factory=dict)
     printed: int = 0
     left: int = 0  # processes that were still there at the end
-    known: dict[str, str] = field(default_factory=dict)  # what the checker learned, if it did
 
 
 @dataclass
@@ -136,7 +135,6 @@ def _heard(run: _Run, channel: Channel, said: dict[str, Any]) -> bool:
         channel.send({"fresh": bool(left)}, [])
     elif said.get("done"):
         run.found.errors, run.found.printed = said["errors"], said["printed"]
-        run.found.known = said["known"]
         return True
     return False
 

@@ -1,0 +1,46 @@
+"""An answer gets the verdict outside its process that it gets inside, by the same thought."""
+
+import json
+import sys
+
+import pytest
+
+from batchlab import exercises
+from batchlab.authoring import laws
+from batchlab.grading import Engine, total
+from tests.tiny_lesson import ROOT
+
+LESSONS = sorted(path.parent.name for path in ROOT.glob("solutions/*/*.md"))
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the zygote forks")
+
+
+@pytest.mark.parametrize(
+    "every",
+    [
+        pytest.param(16, marks=pytest.mark.slow, id="every sixteenth answer"),
+        pytest.param(1, marks=pytest.mark.deep, id="all answers"),
+    ],
+)
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_an_answer_is_judged_outside_its_process_by_the_same_thought(lesson, every):
+    (teacher,) = (ROOT / "solutions" / lesson).glob("*.ipynb")
+    topic, differ = teacher.stem, []
+    with Engine(teacher, seed=None) as engine:
+        assert total(engine.grade(teacher.read_bytes())) == 10
+        for kind, name, thought, text, words in [*laws.answers(topic)][::every]:
+            exercises.found(f"{topic}/{name}")
+            book = with_answer(teacher.read_bytes(), name, laws.alone(f"{topic}/{name}", text))
+            (judged,) = engine.grade(book, only=(f"check-{name}",))
+            refused = judged.verdict != "PASS"
+            if refused is (kind == "right") or (refused and words not in judged.detail):
+                differ.append((name, thought, judged.verdict, judged.detail))
+    assert differ == []
+
+
+def with_answer(book: bytes, name: str, text: str) -> bytes:
+    """A notebook with another text in one of its answer cells."""
+    notebook = json.loads(book)
+    (cell,) = (cell for cell in notebook["cells"] if cell.get("id") == name)
+    cell["source"] = text
+    return json.dumps(notebook).encode()
