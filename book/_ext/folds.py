@@ -8,7 +8,6 @@ out of the page. `BATCHLAB_ANSWERS=no make book` leaves the folds with answers o
 
 import os
 import re
-import runpy
 from html import escape
 from pathlib import Path
 
@@ -49,7 +48,7 @@ class Folds(SphinxPostTransform):
 
     def run(self, **_: object) -> None:
         answers = self.config.batchlab_answers != "no"
-        ways = _other_ways(Path(self.config.batchlab_root), self.env.docname)
+        ways = _other_ways(self.env.docname)
         for cell in list(self.document.findall(nodes.container)):
             if cell.get("nb_element") == "cell_code":
                 grading = cell["cell_metadata"].get("nbgrader", {})
@@ -112,19 +111,13 @@ def _drop_source(cell: nodes.container) -> None:
         cell.remove(cell[0])
 
 
-def _other_ways(root: Path, page: str) -> dict[str, dict[str, str]]:
+def _other_ways(page: str) -> dict[str, dict[str, str]]:
     """Right ways of a lesson's exercises, by exercise and by what each of them is."""
-    topic = Path(page).name.partition("_")[2]
+    topic, found = Path(page).name.partition("_")[2], dict[str, dict[str, str]]()
     if page.startswith("lessons/") and topic in exercises.folders():
-        found: dict[str, dict[str, str]] = {}
         for kind, name, way, code, _ in laws.answers(topic):
             found.setdefault(name, {}).update({way: code} if kind == "right" else {})
-        return found
-    bank = root / "tests/wrong_answers" / f"{Path(page).name}.py"
-    if not page.startswith("lessons/") or not bank.is_file():
-        return {}
-    right: dict[str, dict[str, str]] = runpy.run_path(os.fspath(bank)).get("RIGHT", {})
-    return right
+    return found
 
 
 def _visit(translator, node: HideCodeCellNode) -> None:

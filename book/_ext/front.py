@@ -77,7 +77,8 @@ def _source(root: Path, page: str, known: catalogue.Lesson | None) -> str:
         return f"solutions/{known.folder}/{known.topic}.md"
     wrong, name = page.startswith("matrix/"), Path(page).name
     own = "intro" if page == "index" else page
-    source = f"tests/wrong_answers/{name}.py" if wrong else f"book/{own}.md"
+    topic = name.partition("_")[2]
+    source = f"batchlab/exercises/{topic}/__init__.py" if wrong else f"book/{own}.md"
     return source if (root / source).is_file() else ""
 
 
