@@ -117,9 +117,9 @@ def test_the_page_says_how_many_rows_fit_and_what_the_logits_take():
         totals = {n: sum(scenes.needed(n, "4-bit", 64, layers).values()) for n in range(1, 25)}
         return max(n for n, total in totals.items() if total <= scenes.ROOM)
 
-    assert (most("kept"), most("recomputed")) == (4, 17)
+    assert (most("kept"), most("recomputed")) == (4, 15)
     one = scenes.needed(3, "4-bit", 64, "recomputed")
-    assert one["logits"] / (one["logits"] + one["activations"]) == pytest.approx(0.75, abs=0.01)
+    assert one["logits"] / (one["logits"] + one["activations"]) == pytest.approx(0.78, abs=0.01)
     library = memory.estimate(scenes.LLAMA_8B, Plan(3, 1, 1, scenes.ROW), checkpointing="full")
     assert one["activations"] == library.activations
     found = scenes.fitting().scene({"rows": 18, "kind": "4-bit", "rank": 64, "layers": "kept"})

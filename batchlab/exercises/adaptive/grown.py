@@ -61,7 +61,7 @@ exercise = Exercise(
         "settings with 'accumulation', rate * k ** 0.5 and beta2 ** k in place of the old ones",
     ),
     shown=[
-        (of(3, 4, 5, weight_decay=0.1, warmup=2000), 180),
+        (of(3, 4, 5, clip=1.0, warmup=2000), 180),
         (of(2, 3, 1), 8),
         (of(4, 8, 2), 16),
         (of(13, 3, 17), 400),
@@ -151,7 +151,7 @@ for _thought, _says, *_change in [
         '"accumulation": sequences / each',
     ),
     ("all else is dropped", "missing", "return settings | {", "return {"),
-    ("weight_decay stays as it is", "", COUNT, COUNT + ', "weight_decay": 0.1 * k'),
+    ("clip stays as it is", "", COUNT, COUNT + ', "clip": 1.0 * k'),
 ]:
     exercise.edit(_thought, [tuple(_change)], says=_says)
 

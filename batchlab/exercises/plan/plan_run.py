@@ -115,7 +115,7 @@ TOY = {
     "adapter": 70,
     "layers": 2,
     "kept": 50,
-    "vocabulary": 30,
+    "vocabulary": 25,
     "flops": 44_400,
 }
 TEXTS = [7, 3, 4, 6, 10, 1, 9, 2, 8, 5] * 6 + [3]

@@ -15,7 +15,7 @@ def run_bytes(sheet, tuning, slots):
         found = {"weights": base + 4 * adapters, "gradients": 4 * adapters}
         found["optimizer"] = 8 * adapters
     found["activations"] = slots * sheet["layers"] * sheet["kept"]
-    found["logits"] = slots * 10 * sheet["vocabulary"]
+    found["logits"] = slots * 12 * sheet["vocabulary"]
     return found
 
 
@@ -50,7 +50,7 @@ exercise = Exercise(
     hints=(
         "each line of the table: bytes x weights; adapters = rank x sheet['adapter']",
         "gradients and optimizer belong to what is trained: all weights, or the adapters",
-        "activations: slots x layers x kept; logits: slots x 10 x vocabulary",
+        "activations: slots x layers x kept; logits: slots x 12 x vocabulary",
     ),
     asked=lambda sheet, tuning, slots: (
         f"bytes of {tuning['kind']}, rank {tuning['rank']}, {slots} slots, sheet {sheet}"
@@ -65,7 +65,7 @@ FULL = '"gradients": 2 * every, "optimizer": 12 * every}'
 TRAINED = '"gradients": 4 * adapters}'
 STATES = 'found["optimizer"] = 8 * adapters'
 BASE, QUARTER = "base + 4 * adapters", "0.5 + 4 / 64"
-LAYERS, LOGITS = 'slots * sheet["layers"] * sheet["kept"]', 'slots * 10 * sheet["vocabulary"]'
+LAYERS, LOGITS = 'slots * sheet["layers"] * sheet["kept"]', 'slots * 12 * sheet["vocabulary"]'
 ALL = '{"weights": 2 * every, '
 for _thought, *_changes in [
     (
@@ -121,14 +121,24 @@ for _thought, *_changes in [
     ),
     ("one layer: every layer keeps its own", (LAYERS, 'slots * sheet["kept"]')),
     ("of one slot: the micro-batch has more", (LAYERS, 'sheet["layers"] * sheet["kept"]')),
-    ("of one slot: the micro-batch has more", (LOGITS, '10 * sheet["vocabulary"]')),
+    ("of one slot: the micro-batch has more", (LOGITS, '12 * sheet["vocabulary"]')),
     (
         "frozen layers keep their activations: the gradient passes through them",
         (LAYERS, LAYERS + ' * (kind == "full")'),
     ),
     ("the logits are forgotten", (LOGITS, "0")),
-    ("2 bytes a logit: its float32 copy and gradient make 10", (LOGITS, LOGITS.replace("10", "2"))),
-    ("4 bytes a logit: 2 + 4 + 4 are alive at once", (LOGITS, LOGITS.replace("10", "4"))),
+    (
+        "2 bytes a logit: three float32 tensors of their size are alive, 12",
+        (LOGITS, LOGITS.replace("12", "2")),
+    ),
+    (
+        "4 bytes a logit: three float32 tensors of their size are alive, 12",
+        (LOGITS, LOGITS.replace("12", "4")),
+    ),
+    (
+        "10 are alive in the forward pass; at the fullest moment it is 12",
+        (LOGITS, LOGITS.replace("12", "10")),
+    ),
     (
         "logits stand behind the last layer, once",
         (LOGITS, LOGITS + ' * sheet["layers"]'),
@@ -154,7 +164,7 @@ def one_formula(sheet, tuning, slots):
         "gradients": gradient * trained,
         "optimizer": optimizer * trained,
         "activations": slots * sheet["layers"] * sheet["kept"],
-        "logits": 10 * slots * sheet["vocabulary"],
+        "logits": 12 * slots * sheet["vocabulary"],
     }
 
 
@@ -170,7 +180,7 @@ def a_table(sheet, tuning, slots):
     trained = np.int64(sheet["linear"] + sheet["other"] if full else thin)
     weights = linear * sheet["linear"] + other * sheet["other"] + adapter * thin
     return {
-        "logits": np.float64(slots) * 10 * sheet["vocabulary"],
+        "logits": np.float64(slots) * 12 * sheet["vocabulary"],
         "activations": np.int64(slots) * sheet["layers"] * sheet["kept"],
         "weights": weights,
         "gradients": gradient * trained,
