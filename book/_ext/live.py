@@ -59,7 +59,8 @@ def _enclose(blank: nodes.container, parts: tuple[str, str]) -> None:
     around, at = blank.parent, blank.parent.index(blank)
     last = at + 1
     after = around[last] if last < len(around) else None
-    answer = isinstance(after, nodes.container) and after.get("nb_element") == "cell_code"
+    code = isinstance(after, nodes.container) and after.get("cell_metadata", {})
+    answer = bool(code and code.get("nbgrader", {}).get("solution"))
     around.insert(last + answer, _raw("</section>"))
     around.insert(last, _raw(parts[1]))
     around.insert(at, _raw(parts[0]))

@@ -93,7 +93,8 @@ export class Box {
   }
 
   save() {
-    if (this.#editor) keep(this.key, { code: this.code });
+    const touched = this.code !== this.stub || kept(this.key).code !== undefined;
+    if (this.#editor && touched) keep(this.key, { code: this.code });
   }
 
   #badge() {

@@ -32,7 +32,7 @@ export function edit(place, text, { label, about, changed, keys }) {
         keymap.of([...own, indentWithTab, ...historyKeymap, ...defaultKeymap]),
         history(), lineNumbers(), indentOnInput(), bracketMatching(), indentUnit.of("    "),
         pythonLanguage, syntaxHighlighting(COLOURS),
-        EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": about, spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": about, spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
       ],
     }),
