@@ -1,6 +1,7 @@
 """Exercises that work in the page: a box around each blank, and the scripts that open it.
 
     a blank, its answer and its check  ->  a section with hints and points; the check goes
+    what is drawn from the answer      ->  marked, so that it is covered until there is one
 
 What an exercise needs decides: NumPy alone, and the page judges it; more, and the page says so and
 offers the notebook. Without the files of `_build/live` pages stay as they are without this file.
@@ -38,17 +39,24 @@ class Boxes(SphinxPostTransform):
         if not self.config.batchlab_live or topic not in exercises.folders():
             return
         needed = _needs(topic)
+        opened = ""  # the exercise whose answer has come and whose check has not
         for cell in list(self.document.findall(nodes.container)):
-            if name := cell.get("exercise"):
-                asked = needed[f"{topic}/{name}"]
-                _enclose(
-                    cell, _elsewhere(name, asked, folder) if asked else _box(number, topic, name)
+            graded = cell.get("cell_metadata", {}).get("nbgrader", {})
+            name = cell.get("exercise") or graded.get("grade_id", "").removeprefix("check-")
+            here = name and not needed.get(f"{topic}/{name}", True)
+            if cell.get("exercise"):
+                parts = (
+                    _box(number, topic, name)
+                    if here
+                    else _elsewhere(name, needed[f"{topic}/{name}"], folder)
                 )
-            elif cell.get("nb_element") == "cell_code":
-                graded = cell["cell_metadata"].get("nbgrader", {})
-                name = graded.get("grade_id", "").removeprefix("check-")
-                if graded.get("grade") and not needed.get(f"{topic}/{name}", True):
-                    cell.parent.remove(cell)
+                _enclose(cell, parts)
+                opened = name if here else ""
+            elif here and graded.get("grade"):
+                cell.parent.remove(cell)
+                opened = ""
+            elif opened and cell.get("nb_element") == "cell_code" and not graded.get("solution"):
+                cell["classes"].append(f"bl-from-{opened}")
 
 
 _needs = cache(needs)

@@ -27,7 +27,9 @@ export class Box {
     this.blank = section.querySelector(".bl-blank");
     this.stub = this.blank.querySelector("pre").textContent.trimEnd();
     this.hints = [...section.querySelectorAll(".bl-hints > li")];
+    this.drawn = [...document.querySelectorAll(`.bl-from-${this.name} > .cell_output`)];
     this.#layOut();
+    this.#cover();
   }
 
   get code() { return this.#editor?.text() ?? kept(this.key).code ?? this.stub; }
@@ -85,6 +87,21 @@ export class Box {
     this.badge = this.section.querySelector(".bl-badge");
     for (let seen = kept(this.key).hints ?? 0; seen > 0; seen -= 1) this.#hint();
     this.#badge();
+  }
+
+  // What the cells below draw is of a right answer: it shows when there is one, or was looked up.
+  #cover() {
+    const answer = this.section.querySelector("details.hide");
+    const note = element("p", { className: "bl-cover", textContent: `What ${this.name} gives is drawn here once it is right, or when you have opened an answer.` });
+    const draw = () => {
+      const open = Boolean(kept(this.key).points) || Boolean(answer?.open);
+      for (const one of this.drawn) one.classList.toggle("bl-covered", !open);
+      if (open) note.remove();
+      else this.drawn[0]?.prepend(note);
+    };
+    answer?.addEventListener("toggle", draw);
+    document.addEventListener("batchlab", draw);
+    draw();
   }
 
   #changed() {

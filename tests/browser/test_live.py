@@ -92,11 +92,14 @@ def test_a_lesson_is_worked_in_its_page_kept_exported_and_graded_equal(page, tmp
     assert not [one for one in page.asked if "pyodide" in one], "nothing before the first question"
     assert wrong.thought in told(page)
     assert box(page).locator(".bl-badge").inner_text() == "1 point"
+    drawn = page.get_by_text("What waste gives is drawn here once it is right")
+    assert drawn.is_visible() and not page.locator(".bl-from-waste img").is_visible()
     here = [name for name, more in needs(TOPIC).items() if not more]
     for name in here:
         write(page, name, exercises.found(name).text)
         assert told(page, name) == exercises.found(name).passed
         assert box(page, name).locator(".bl-badge").inner_text().startswith("✓")
+    assert drawn.count() == 0 and page.locator(".bl-from-waste img").is_visible()
     points = sum(exercises.found(name).points for name in here)
     so_far = f"{points} of {points} points"
     assert so_far in page.locator("[data-progress]").first.inner_text()
