@@ -1,9 +1,11 @@
 """Which exercises can run in a page of the book: those that need nothing but Python and NumPy.
 
-    a lesson's exercises  ->  for each the other libraries that its check asks for
+    a lesson's exercises  ->  for each the other libraries, or threads, that its check asks for
 
-Found by judging each reference where nothing else can be imported: a file may name PyTorch inside a
-function, for a wrong version or a figure, and still judge answers without it.
+Found by judging each reference where nothing else can be imported and no thread begins, as in a
+browser: a file may name PyTorch inside a function, for a wrong version or a figure, and still judge
+answers without it. What judges in several threads is told from the rest here, too: where none
+begins, reference and answer fail alike, and every answer would pass.
 
     python -m batchlab.authoring.needs padding
 """
@@ -11,6 +13,7 @@ function, for a wrong version or a figure, and still judge answers without it.
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from types import ModuleType
@@ -19,13 +22,14 @@ from batchlab import exercises
 from batchlab.classroom import check
 from batchlab.classroom.verdict import CheckFailed
 
-__all__ = ["main", "needs"]
+__all__ = ["THREADS", "main", "needs"]
 
+THREADS = "threads"
 HERE = {*sys.stdlib_module_names, "batchlab", "numpy"}
 
 
 def needs(topic: str) -> dict[str, list[str]]:
-    """The libraries that each exercise of a lesson needs beyond NumPy, in the order of the page.
+    """What each exercise of a lesson needs beyond NumPy, libraries or threads, in the page's order.
 
     >>> needs("effective")["effective/replicas"]
     []
@@ -40,13 +44,14 @@ def main(words: Sequence[str]) -> int:
     """Print what the exercises of one lesson need, as JSON."""
     absent = _Absent()
     sys.meta_path.insert(0, absent)
+    threading.Thread.start = absent.start  # type: ignore[assignment, method-assign]
     found = {}
     for name in exercises.ordered(*words):
         absent.asked.clear()
         try:
             one = exercises.found(name)
             one.check(one.of(one.text), fresh=check.rng(name))
-        except (ImportError, CheckFailed):
+        except (ImportError, RuntimeError, CheckFailed):
             if not absent.asked:
                 raise
         found[name] = sorted(absent.asked)
@@ -55,7 +60,7 @@ def main(words: Sequence[str]) -> int:
 
 
 class _Absent(MetaPathFinder):
-    """Finds no other library, and notes which was asked for."""
+    """Finds no other library and starts no thread, and notes what was asked for."""
 
     def __init__(self) -> None:
         self.asked: set[str] = set()
@@ -67,6 +72,10 @@ class _Absent(MetaPathFinder):
         if top not in HERE:
             self.asked.add(top)
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    def start(self) -> None:
+        self.asked.add(THREADS)
+        raise RuntimeError("can't start new thread")
 
 
 if __name__ == "__main__":

@@ -20,11 +20,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from batchlab import exercises
 from batchlab.authoring.live import STAMP
-from batchlab.authoring.needs import needs
+from batchlab.authoring.needs import THREADS, needs
 
 __all__ = ["Boxes", "setup"]
 
-NAMES = {"torch": "PyTorch"}  # libraries as people call them
+NAMES = {"torch": "PyTorch", THREADS: "several threads"}  # as people call them
 CODE = re.compile(r"`([^`]+)`")
 
 
