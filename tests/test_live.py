@@ -1,6 +1,7 @@
 """What a page is told of an answer, which exercises it has, and where its Python is from."""
 
 import hashlib
+import importlib.util
 import io
 import json
 import tarfile
@@ -11,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-import batchlab
 from batchlab import exercises
 from batchlab.authoring import live, runtime
 from batchlab.authoring.needs import needs
 from batchlab.cli import book, main
 
+ROOT = Path(__file__).parent.parent
 BLANK = 'def waste(batches):\n    """Share."""\n    raise NotImplementedError  # your turn\n'
 RIGHT = exercises.found("padding/waste").text
 
@@ -70,8 +71,45 @@ def test_which_exercises_need_more_than_a_page_has():
     assert sum(not more for more in found.values()) == 78 == len(found) - 14
 
 
+@pytest.mark.parametrize("topic", exercises.folders())
+def test_a_blank_of_the_page_is_the_cell_of_the_notebook(topic):
+    """So that an exported notebook differs in its answers alone, and an untouched one has none."""
+    pytest.importorskip("sphinx")
+    folds = extension("folds")
+    (path,) = ROOT.glob(f"lessons/*_{topic}/{topic}.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    graded = ((cell, cell["metadata"].get("nbgrader", {})) for cell in cells)
+    blanks = {
+        own["grade_id"]: "".join(cell["source"]) for cell, own in graded if own.get("solution")
+    }
+    assert blanks == {
+        name.partition("/")[2]: folds.without_answers(
+            exercises.solution(exercises.found(name).text)
+        )
+        for name in exercises.ordered(topic)
+    }
+
+
+def test_a_box_says_what_it_holds_and_another_what_it_needs():
+    pytest.importorskip("sphinx")
+    boxes = extension("live")
+    opened, hints = boxes._box("02", "padding", "bound")
+    assert 'data-exercise="padding/bound" data-key="02-exercise bound" data-points="1"' in opened
+    assert hints.count("<li hidden>") == 3 and "<code>fixed</code> is left" in hints
+    said, _ = boxes._elsewhere("collate", ["torch"], "02_padding")
+    assert 'needs PyTorch: <a href="02_padding.ipynb" download>open the notebook</a>' in said
+    assert "data-exercise" not in said
+
+
+def extension(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"book/_ext/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_the_library_of_a_page_holds_exercises_and_no_grader():
-    home = Path(batchlab.__file__).parent
+    home = ROOT / "batchlab"
     with zipfile.ZipFile(io.BytesIO(packed := live.library(home))) as held:
         names = held.namelist()
     assert "batchlab/exercises/padding/waste.py" in names

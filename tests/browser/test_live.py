@@ -6,6 +6,7 @@ import threading
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from batchlab import exercises
@@ -112,6 +113,7 @@ def test_a_lesson_is_worked_in_its_page_kept_exported_and_graded_equal(page, tmp
         page.get_by_role("button", name="Export with my answers").click()
     notebook = tmp_path / given.value.suggested_filename
     notebook.write_bytes(Path(given.value.path()).read_bytes())
+    nbformat.validate(nbformat.read(notebook, as_version=4))
     assert main(["check", str(notebook), "--json"]) == 0
     graded = json.loads(capsys.readouterr().out)
     right = {one["question"] for one in graded["questions"] if one["verdict"] == "PASS"}
@@ -123,6 +125,9 @@ def test_a_lesson_is_worked_in_its_page_kept_exported_and_graded_equal(page, tmp
 def test_an_endless_loop_is_ended_and_python_starts_anew(page):
     write(page, FIRST, ENDLESS)
     assert told(page).startswith("No result after 20 seconds: probably a loop")
+    for greedy in ("return waste(batches)", "return [0] * 10**10", "raise KeyboardInterrupt"):
+        write(page, FIRST, f"def waste(batches):\n    {greedy}\n")
+        assert "Error" in told(page) or "KeyboardInterrupt" in told(page)
     write(page, FIRST, exercises.found(FIRST).text)
     assert told(page) == exercises.found(FIRST).passed
 
