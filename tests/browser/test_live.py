@@ -222,6 +222,31 @@ def test_the_page_says_of_every_exercise_what_python_says_here(page, topic):
     assert [one["state"] for one in found[::3]] == ["right"] * len(here)
 
 
+DOORS = """
+from batchlab import buckets, lengths, packing, padding, records
+tokens = lengths.embedded()
+print(len(tokens), tokens.sum(), lengths.summary(tokens))
+for batches in (buckets.by_token_budget(tokens, 8192), padding.in_order(tokens, 8)):
+    print(len(batches), batches[0], padding.measure(tokens, batches))
+print(f"{padding.expected_longest(tokens, 64):.9g} {padding.expected_waste(tokens, 8):.9g}")
+for how in ("truncate", "drop", "split"):
+    for method in packing.METHODS if how == "split" else packing.METHODS[:1]:
+        packed = packing.pack(tokens, 512, too_long=how, method=method)
+        print(how, method, packed.row_count, packed.row_of[::499].tolist())
+print(packing.lower_bound([2**33] * 5, 2**34), packing.lower_bound(tokens, 4096))
+print(len(records.public_runs(benchmark="llama31_8b").runs))
+"""
+
+
+def test_the_doors_of_arithmetic_give_in_the_page_what_they_give_here(page, capsys):
+    """The page counts places in 32 bits, and its Python is the newest."""
+    text = f"{DOORS}\ndef waste(batches):\n    raise NotImplementedError\n"
+    (there,) = page.evaluate(ASK, [{"what": "run", "name": FIRST, "text": text}])
+    here = exercises.answered("run", FIRST, text)
+    assert there["text"] == here["text"] and there["state"] == "blank"
+    assert here["text"].count("\n") > 10
+
+
 def without_hint(text):
     """A refusal without its last line, which changes with each try."""
     return "\n".join(line for line in text.splitlines() if not line.startswith("try "))
