@@ -83,6 +83,7 @@ lessons: .venv/course ## solutions/*.md -> notebooks for teachers and students
 book: .venv/dev lessons       ## the readable course; warnings are errors
 	@mkdir -p _build
 	@$(BIN)/python -m batchlab.authoring.matrix --pages _build/matrix --keep _build/outcomes --reuse _build/outcomes
+	@$(BIN)/python -m batchlab.authoring.live _build/live
 	@$(BIN)/python -m batchlab.authoring.pages _build/pages --matrix _build/matrix
 	BATCHLAB_BOOK=1 BATCHLAB_CACHE=$(CURDIR)/_build/.guesses \
 	  $(BIN)/jupyter-book build _build/pages --path-output . -n -W --keep-going

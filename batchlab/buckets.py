@@ -158,7 +158,7 @@ def _batches(
     if drop_last and last_is_short:
         sizes.pop()
     shuffled = rng.permutation(len(sizes))
-    return _taken(order, np.array(sizes, dtype=np.int64), shuffled)
+    return _taken(order, np.array(sizes, dtype=np.intp), shuffled)
 
 
 def _taken(order: np.ndarray, sizes: np.ndarray, shuffled: np.ndarray) -> list[Batch]:

@@ -221,7 +221,7 @@ def joined(batches: Iterable[Sequence[int]], documents: int) -> tuple[np.ndarray
         raise ValueError(f"batch {empty} is empty: a rectangle needs at least 1 row")
     if numbers.dtype.kind not in "iu":
         raise ValueError(f"batches hold document numbers, got values of type {numbers.dtype}")
-    starts = np.cumsum(sizes) - sizes
+    starts = (np.cumsum(sizes) - sizes).astype(np.intp, copy=False)  # what reduceat takes
     if int(numbers.min()) < 0 or int(numbers.max()) >= documents:
         place = int(np.argmax((numbers < 0) | (numbers >= documents)))
         batch = int(np.searchsorted(starts, place, side="right")) - 1

@@ -79,6 +79,7 @@ def test_a_verb_offers_at_most_eight_words_of_its_own_and_only_files_by_place(ve
         "train": "RUN",
         "course grade": "PATH",
         "check": "NOTEBOOK",
+        "book": "DIR",
     }
     assert places == ([given[verb]] if verb in given else [])
 

@@ -37,6 +37,7 @@ VERBS = {  # verb: its module in batchlab/cli
     "report": "report",
     "serve-sim": "serve_sim",
     "check": "check",
+    "book": "book",
     "course grade": "course_grade",
     "course export": "course_export",
     "course doctor": "course_doctor",

@@ -93,6 +93,13 @@ def above_zero(text: str) -> float:
     return number
 
 
+def port(text: str) -> int:
+    """The number of a port from a word."""
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, got {text}")
+    return int(text)
+
+
 @dataclass(frozen=True)
 class Word:
     """One option: what it means wherever it is offered."""
@@ -169,6 +176,7 @@ WORDS: Mapping[str, Word] = {
     "template": Word("the table of the LMS, as it was downloaded", "FILE", "none", Path),
     "write": Word("write it here", "PATH", "only said, nothing is written", Path),
     "seeds": Word("seeds that each check is tried on", "N", kind=whole),
+    "port": Word("port of this machine; 0 takes a free one", "PORT", kind=port),
     "figure": Word(f"draw it: {', '.join(FIGURES)}", "FILE", "nothing is drawn", Path),
     "json": Word("print JSON instead of tables", flag=True),
 }  # fmt: skip

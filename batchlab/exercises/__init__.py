@@ -27,6 +27,7 @@ The author's guide
 
 from batchlab.exercises._exercise import By, Exercise, Mistake
 from batchlab.exercises._find import folders, found, judge, ordered, refusal
+from batchlab.exercises._page import answered
 from batchlab.exercises._text import solution
 from batchlab.exercises._words import MOST_LETTERS
 
@@ -35,6 +36,7 @@ __all__ = [
     "By",
     "Exercise",
     "Mistake",
+    "answered",
     "folders",
     "found",
     "judge",

@@ -52,7 +52,7 @@ class Exercise(Known):
 
     def _one(self, answer: Any, case: Any, earlier: list[Any]) -> None:
         arguments, options = parts_of(case)
-        asked = self._asked(case)
+        asked = self.words(case)
         want, error = self._outcome(self.right, case)
         seen = answer if self.scene is None else beside(self.scene, answer)
         given = arguments if self.scene is None else (answer, *arguments)
@@ -249,7 +249,8 @@ class Exercise(Known):
         with limited(test, asked):
             check.finds_bugs(test, right=right, wrong=wrong, asked=asked)
 
-    def _asked(self, case: Any) -> str:
+    def words(self, case: Any) -> str:
+        """A case in the words of its message."""
         arguments, options = parts_of(case)
         if self.asked:
             return self.asked(*arguments, **options)

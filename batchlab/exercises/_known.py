@@ -111,6 +111,11 @@ class Known:
         home: dict[str, Any] = vars(inspect.getmodule(self.right))
         return home
 
+    @property
+    def above(self) -> dict[str, Any]:
+        """What the cells above an answer define for it, by name."""
+        return {one: self._names[one] for one in self.given}
+
     def mistake(self, version: Any = None, *, says: str = "") -> Any:
         """Add a wrong version whose docstring is the thought; `says`: words of its refusal."""
         if version is None:

@@ -185,7 +185,7 @@ def _in_blocks(
 
 def _scattered(tokens: np.ndarray, taken: list[int]) -> np.ndarray:
     """Give the rows, found in descending order of length, back to the documents."""
-    first, rows, documents = np.array(taken, dtype=np.int64).reshape(-1, 3).T
+    first, rows, documents = np.array(taken, dtype=np.intp).reshape(-1, 3).T
     begin = np.cumsum(rows) - rows
     numbers = np.arange(rows.sum(), dtype=np.int32)
     numbers += np.repeat((first - begin).astype(np.int32), rows)

@@ -215,8 +215,10 @@ def _with_policy(tokens: np.ndarray, row_length: int, method: str, too_long: str
         return Packing(row_length, row_of, count, tokens, method=method)
     parts = -(-tokens // row_length)
     _check_pieces(int(parts.sum()), row_length)
+    parts = parts.astype(np.intp)  # what repeat takes
     documents = np.repeat(np.arange(len(tokens)), parts)
-    starts = row_length * (np.arange(len(documents)) - np.repeat(np.cumsum(parts) - parts, parts))
+    place = np.arange(len(documents)) - np.repeat(np.cumsum(parts) - parts, parts)
+    starts = row_length * place.astype(np.int64)
     pieces = np.minimum(tokens[documents] - starts, row_length)
     row_of, count = _FITS[method](pieces, row_length)
     return Packing(row_length, row_of, count, pieces, documents, starts, method=method)
@@ -273,7 +275,7 @@ def lower_bound(lengths: ArrayLike, row_length: int) -> int:
     values, counts = distinct(tokens)
     if int(values[-1]) > row_length:
         raise ValueError(f"a document has {int(values[-1]):,} tokens, a row {row_length:,}")
-    documents_below = np.concatenate([[0], np.cumsum(counts)])  # each value; and all
+    documents_below = np.append(0, np.cumsum(counts, dtype=np.int64))  # each value; and all
     tokens_below = np.concatenate([[0], np.cumsum(counts * values)])
     if row_length >= int(tokens_below[-1]):
         return 1  # and below, row_length * documents over half a row is less than twice all tokens

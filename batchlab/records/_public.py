@@ -168,7 +168,8 @@ def _curves(runs: Sequence[PublicRun]) -> Iterator[Curve]:
 
 
 def _rows(table: str, kind: type[Row]) -> Iterator[Row]:
-    names = [(one.name, str(getattr(one.type, "__name__", one.type))) for one in fields(kind)]
+    types = {one.name: one.type for one in fields(kind)}
+    names = [(name, t.__name__ if isinstance(t, type) else str(t)) for name, t in types.items()]
     for line in _lines(table):
         yield kind(**{name: _value(line[name], said) for name, said in names})
 

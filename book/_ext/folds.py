@@ -63,7 +63,7 @@ class Folds(SphinxPostTransform):
 def _answer(cell: nodes.container, name: str, ways: dict[str, dict[str, str]], shown: bool) -> None:
     (block,) = cell[0].findall(nodes.literal_block)
     code = block.astext()
-    blank = nodes.container(classes=["cell", "bl-blank"])
+    blank = nodes.container(classes=["cell", "bl-blank"], exercise=name)
     blank += _code(without_answers(code))
     cell.parent.insert(cell.parent.index(cell), blank)
     if not shown:

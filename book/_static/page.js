@@ -1,6 +1,6 @@
 // What a page of the book does by itself: cover what a guess is about, keep progress, open folds for paper.
 //
-//   quizzes, guesses and settings kept by their scripts  ->  progress of each lesson, shown and exported
+//   quizzes, guesses, exercises and settings kept by their scripts  ->  progress of each lesson, shown and exported
 //
 // Everything stays in this browser, in its localStorage under "batchlab:".
 
@@ -30,21 +30,24 @@ function noteTotals() {
   const quizzes = [...document.querySelectorAll('[data-kind="Quiz"]')];
   const guesses = document.querySelectorAll('[data-kind="Prediction"]:not([data-kept=""])');
   const questions = quizzes.reduce((sum, one) => sum + one.querySelectorAll("fieldset").length, 0);
+  const points = [...document.querySelectorAll("[data-points]")].reduce((sum, one) => sum + Number(one.dataset.points), 0);
   try {
-    localStorage.setItem(`${PREFIX}total ${lesson}`, JSON.stringify({ questions, guesses: guesses.length }));
+    localStorage.setItem(`${PREFIX}total ${lesson}`, JSON.stringify({ questions, guesses: guesses.length, points }));
   } catch { /* nothing is kept */ }
 }
 
 function progress(lesson) {
   const all = kept(), total = all[`total ${lesson}`];
   if (!total) return "";
-  let answered = 0, guessed = 0;
+  let answered = 0, guessed = 0, earned = 0;
   for (const [name, value] of Object.entries(all)) {
     if (!name.startsWith(`${lesson}-`) || !value) continue;
     if (value.chosen) answered += Object.keys(value.chosen).length;
     if (typeof value.guess === "number") guessed += 1;
+    earned += value.points ?? 0;
   }
-  return `Here so far: ${guessed} of ${total.guesses} guesses, ${answered} of ${total.questions} questions.`;
+  const points = total.points ? `, ${earned} of ${total.points} points` : "";
+  return `Here so far: ${guessed} of ${total.guesses} guesses, ${answered} of ${total.questions} questions${points}.`;
 }
 
 function showProgress() {
