@@ -66,6 +66,7 @@ ADVICE = {
     "evaluation": "evaluate less often, or on fewer documents",
     "saving": "save less often, or in the background",
 }
+BETWEEN = ("evaluation", "saving")
 BARS = dict.fromkeys(CAUSES, LEAST_SHARE) | {"launch": SATURATED_FIXED}
 
 
@@ -82,8 +83,8 @@ class Cause:
     refused: str = ""  # why no gain is told; then `gain` is 0, and there is no interval
 
 
-def certain(subject: Cell, parts: Split, load: Load) -> tuple[Cause, ...]:
-    """Causes whose interval clears the bar; the largest gain first."""
+def certain(subject: Cell, parts: Split, load: Load, visits: Sequence[Cell]) -> tuple[Cause, ...]:
+    """Causes whose interval clears the bar; the largest gain first. `visits` are the subject's."""
     total = subject.mean_step_seconds
     found = [
         _lost_time(cause, parts, subject, load)
@@ -93,11 +94,13 @@ def certain(subject: Cell, parts: Split, load: Load) -> tuple[Cause, ...]:
     if (subject.allocator_retries or 0) > 0:  # what they cost, no record shows
         change: dict[str, Json] = {"rows": max(1, subject.rows // 2)}
         found.append(Cause("memory", 0.0, 0.0, ADVICE["memory"], change))
-    outside, saving = subject.outside_seconds or 0.0, subject.saving_seconds or 0.0
-    for name, between in (("evaluation", outside - saving), ("saving", saving)):
-        lost = between / subject.steps
-        if lost >= BARS[name] * (total + outside / subject.steps):
-            found.append(Cause(name, lost, lost / total, ADVICE[name], {}))
+    for name in BETWEEN:
+        each = [_between(visit, name) / visit.steps for visit in visits]
+        lost = _between(subject, name) / subject.steps
+        if lost >= BARS[name] * (total + (subject.outside_seconds or 0.0) / subject.steps):
+            sure = _interval.of_values(np.array(each), np.arange(len(each)))
+            ends = sure and Interval(min(lost, sure.low) / total, max(lost, sure.high) / total)
+            found.append(Cause(name, lost, lost / total, ADVICE[name], {}, ends))
     launch = parts.of_cause("launch")
     most = launch.interval.high if launch.interval else launch.seconds
     if _low(parts.of_cause("useful")) >= SATURATED_USEFUL * total and most < BARS["launch"] * total:
@@ -115,6 +118,12 @@ def possible(subject: Cell, parts: Split) -> tuple[Part, ...]:
         for part in found
         if part.interval and _low(part) < BARS[part.cause] * total <= part.interval.high
     )
+
+
+def _between(cell: Cell, name: str) -> float:
+    """Seconds of evaluation or of saving, which no step holds."""
+    saving = cell.saving_seconds or 0.0
+    return saving if name == "saving" else (cell.outside_seconds or 0.0) - saving
 
 
 def _lost(parts: Split) -> list[str]:

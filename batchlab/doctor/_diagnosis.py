@@ -71,9 +71,10 @@ class Diagnosis:
         return self.subject.mean_step_seconds
 
     @property
-    def speedup(self) -> float:
-        """Useful tokens per second of the subject, relative to the baseline."""
-        return useful_rate(self.subject) / useful_rate(self.baseline)
+    def speedup(self) -> float | None:
+        """Useful tokens per second of the subject, relative to the baseline; None without any."""
+        before = useful_rate(self.baseline)
+        return useful_rate(self.subject) / before if before else None
 
     def of_cause(self, cause: str) -> Part:
         """All that one cause takes of a step, as one part with its interval."""
@@ -127,7 +128,7 @@ def diagnose(
         baseline,
         parts.lines,
         parts.bounds,
-        _causes.certain(subject, parts, _load.load(own, subject)),
+        _causes.certain(subject, parts, _load.load(own, subject), of_mean_rank),
         possible,
         _experiment.cheapest(subject, [part.cause for part in possible], probed=probed),
         found.cost,
