@@ -8,8 +8,8 @@ then it is taken out, and what that gained is measured. One line of records a ce
 stack is through; cells that the file holds are not run again. `--quiet` begins only on a machine
 that has nothing else to do; `--busy` takes it as it is, and with `--spin N` works beside.
 
-A stack that is not installed is left out with a line that says so. Beside the extras of this
-project (`pip install -e '.[dev]'`), Lightning is needed: `pip install -c constraints.txt lightning`.
+A stack that is not installed is left out with a line that says so. The extra `dev` of this project
+brings all but Lightning: `pip install -c constraints.txt lightning`.
 """
 
 import argparse
@@ -95,7 +95,12 @@ def ran(stack: str, causes: list[str], machine: str, folder: Path) -> list[dict[
     if done.returncode:
         print(f"{stack}: failed\n{done.stderr[-3000:]}", file=sys.stderr)
         return []
-    return list(records.read(folder / "cells.jsonl"))
+    return [rounded(line) for line in records.read(folder / "cells.jsonl")]
+
+
+def rounded(line: dict[str, Any]) -> dict[str, Any]:
+    """The same to four digits after the point: the clocks know no more."""
+    return {k: round(v, 4) if isinstance(v, float) else v for k, v in line.items()}
 
 
 def environment() -> dict[str, Any]:

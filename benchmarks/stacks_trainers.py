@@ -10,15 +10,14 @@ from typing import Any, ClassVar
 import torch
 
 from batchlab import model, monitor
+from benchmarks import stacks_plants as plants
 from benchmarks.stacks_loops import small, together
-from benchmarks.stacks_plants import (
-    BETWEEN, EACH, LENGTHS, STEPS, VOCABULARY, Plant, Timed, Update, Way, documents,
-)  # fmt: skip
+from benchmarks.stacks_plants import EACH, VOCABULARY, Plant, Timed, Update, Way, documents
 
 __all__ = ["TRAINERS"]
 
 COMMON = {
-    "max_steps": STEPS, "report_to": [], "use_cpu": True, "bf16": False,
+    "max_steps": plants.STEPS, "report_to": [], "use_cpu": True, "bf16": False,
     "logging_strategy": "no", "train_sampling_strategy": "sequential", "save_total_limit": 1,
     "remove_unused_columns": False, "disable_tqdm": True, "max_grad_norm": 0.0,
 }  # fmt: skip
@@ -44,8 +43,9 @@ def settings(way: Way, folder: Path) -> dict[str, Any]:
         "output_dir": str(folder), "per_device_train_batch_size": way.rows,
         "gradient_accumulation_steps": way.accumulation,
         "gradient_checkpointing": way.checkpointing, "per_device_eval_batch_size": EACH,
-        "eval_strategy": "steps" if way.plant == "evaluation" else "no", "eval_steps": BETWEEN,
-        "save_strategy": "steps" if way.plant == "saving" else "no", "save_steps": BETWEEN,
+        "eval_strategy": "steps" if way.plant == "evaluation" else "no",
+        "save_strategy": "steps" if way.plant == "saving" else "no",
+        "eval_steps": plants.BETWEEN, "save_steps": plants.BETWEEN,
     }  # fmt: skip
     if way.checkpointing:
         found["gradient_checkpointing_kwargs"] = {"use_reentrant": False}
@@ -195,7 +195,7 @@ class SFT(HF):
     def trainer(self, way: Way, folder: Path, **more: Any) -> Any:
         from trl import SFTConfig, SFTTrainer
 
-        how = {"max_length": max(LENGTHS), **self.style}
+        how = {"max_length": max(plants.LENGTHS), **self.style}
         arguments = SFTConfig(**settings(way, folder) | how)
         return SFTTrainer(args=arguments, processing_class=tokenizer(), **more)
 
