@@ -27,7 +27,7 @@ from typing import Any
 from batchlab import records
 from benchmarks.stacks_plants import WAYS
 
-ROUNDS = {"quiet": 6, "busy": 2}
+ROUNDS = 6  # turns of planted and cured runs
 ENOUGH = 0.95  # of the time, that a process runs on a machine with nothing else to do
 RANKS = ("DDP", "FSDP2")
 NO_PROBE = ("torch.compile", *RANKS)
@@ -82,14 +82,14 @@ def child(stack: str, causes: list[str], rounds: int, folder: Path) -> None:
             records.append(folder / "cells.jsonl", line)
 
 
-def ran(stack: str, causes: list[str], machine: str, folder: Path) -> list[dict[str, Any]]:
+def ran(stack: str, causes: list[str], rounds: int, folder: Path) -> list[dict[str, Any]]:
     """The cells of one stack, in a process of its own; several under torchrun."""
     launch = [sys.executable]
     if stack in RANKS:
         launch += ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     given = ["-m", "benchmarks.stacks", "--child", str(folder), "--stacks", stack]
     done = subprocess.run(
-        [*launch, *given, f"--{machine}", "--causes", *causes],
+        [*launch, *given, "--busy", "--rounds", str(rounds), "--causes", *causes],
         capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     if done.returncode:
@@ -141,7 +141,7 @@ def measure(given: argparse.Namespace, machine: str) -> int:
         causes = [cause for cause in missing if not reasons[cause]]
         begin = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
-            found = ran(stack, causes, machine, Path(folder)) if causes else []
+            found = ran(stack, causes, given.rounds, Path(folder)) if causes else []
         if causes and not found:
             failed += 1
             continue
@@ -153,7 +153,7 @@ def measure(given: argparse.Namespace, machine: str) -> int:
             records.append(given.output, about | line)
         seconds = time.perf_counter() - begin
         records.append(given.output, about | {
-            "kind": "stack_run", "cause": "", "rounds": ROUNDS[machine], "seconds": seconds,
+            "kind": "stack_run", "cause": "", "rounds": given.rounds, "seconds": seconds,
             "core": share_of_a_core(), "environment": environment(),
         })  # fmt: skip
         said = ", ".join(
@@ -174,10 +174,11 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path("batchlab/evidence/stacks.jsonl"))
     parser.add_argument("--stacks", nargs="+", choices=STACKS, default=list(STACKS), metavar="NAME")
     parser.add_argument("--causes", nargs="+", choices=WAYS, default=list(WAYS), metavar="NAME")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"turns of each cell ({ROUNDS})")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        child(given.stacks[0], given.causes, ROUNDS[given.machine], given.child)
+        child(given.stacks[0], given.causes, given.rounds, given.child)
         return 0
     with multiprocessing.Pool() as pool:
         least = min(pool.map(share_of_a_core, range(os.cpu_count() or 1)))

@@ -35,7 +35,10 @@ class Lightning:
             default_root_dir=path.with_suffix(""), num_sanity_val_steps=0,
             val_check_interval=BETWEEN, limit_val_batches=4 * (way.plant == "evaluation"),
             enable_checkpointing=way.plant == "saving",
-            callbacks=[monitor.lightning(path, probe=way.probe), *self.sites(library, plant)],
+            callbacks=[
+                monitor.lightning(path, every=BETWEEN, probe=way.probe),
+                *self.sites(library, plant),
+            ],
         )  # fmt: skip
         hook = self.net.get_input_embeddings().register_forward_hook(
             lambda *_: plant.sleep("away") if torch.is_grad_enabled() else None

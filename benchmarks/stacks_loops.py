@@ -12,6 +12,7 @@ import torch
 import torch.distributed as dist
 
 from batchlab import model, monitor
+from benchmarks import stacks_plants as plants
 from benchmarks.stacks_plants import EACH, VOCABULARY, Plant, Timed, Update, Way, documents
 
 __all__ = ["LOOPS", "small", "together"]
@@ -45,7 +46,7 @@ def looped(
     optimizer = wrap(Update(inner.parameters(), plant))
     model.set_checkpointing(inner, way.checkpointing)
     kept = together([row[:32] for row in documents(Way())[:EACH]])
-    with monitor.watch(net, optimizer, path, probe=way.probe) as watch:
+    with monitor.watch(net, optimizer, path, every=plants.BETWEEN, probe=way.probe) as watch:
         for number, batch in enumerate(watch(micro_batches(plant)), start=1):
             loss = net(**batch).loss
             plant.sleep("away")

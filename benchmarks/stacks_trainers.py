@@ -86,7 +86,7 @@ def trained(trainer: Any, plant: Plant, path: Path, embedding: Any) -> Timed:
     trainer.data_collator = fed
     for name, verb in (("evaluation", "evaluate"), ("saving", "_save_checkpoint")):
         setattr(trainer, verb, plant.timed(name)(getattr(trainer, verb)))
-    trainer.add_callback(monitor.callback(path, probe=plant.way.probe))
+    trainer.add_callback(monitor.callback(path, every=plants.BETWEEN, probe=plant.way.probe))
     trainer.add_callback(site(plant))
     hook = embedding.register_forward_hook(slow)
     try:

@@ -63,13 +63,13 @@ def test_what_stands_in_the_file_is_not_run_again(tmp_path, monkeypatch, capsys)
     output = tmp_path / "cells.jsonl"
     asked = []
 
-    def ran(stack, causes, machine, folder):
+    def ran(stack, causes, rounds, folder):
         asked.append((stack, tuple(causes)))
         return [{"cause": cause, "verdict": "named"} for cause in causes]
 
     monkeypatch.setattr(stacks, "ran", ran)
     monkeypatch.setattr(stacks, "share_of_a_core", lambda _=0: 1.0)
-    given = partial(stacks.argparse.Namespace, output=output, stacks=["plain loop"])
+    given = partial(stacks.argparse.Namespace, output=output, rounds=1, stacks=["plain loop"])
     stacks.measure(given(causes=["input", "waiting"]), "quiet")
     stacks.measure(given(causes=["input", "waiting", "host"]), "quiet")
     stacks.measure(given(causes=["input"]), "busy")
