@@ -27,7 +27,7 @@ from typing import Any
 from batchlab import records
 from benchmarks.stacks_plants import WAYS
 
-ROUNDS = 6  # turns of planted and cured runs
+ROUNDS = 5  # turns of planted and cured runs
 ENOUGH = 0.95  # of the time, that a process runs on a machine with nothing else to do
 RANKS = ("DDP", "FSDP2")
 NO_PROBE = ("torch.compile", *RANKS)

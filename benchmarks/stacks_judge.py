@@ -15,17 +15,14 @@ Words
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
-from operator import add
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import torch.distributed as dist
 
 from batchlab import doctor, records
 from batchlab.doctor import Diagnosis
-from benchmarks.stacks_plants import WAYS, Timed, Way
+from benchmarks.stacks_plants import STEPS, WAYS, Timed, Way
 
 __all__ = ["cells", "judged", "told"]
 
@@ -76,7 +73,7 @@ def judged(
 ) -> dict[str, Any]:  # fmt: skip
     """The line of one cell, without its place in the table."""
     turns = [a.seconds / b.seconds - 1 for a, b in zip(planted, cured, strict=True)]
-    before, after = reduce(add, [one.seconds for one in planted]), sum(b.seconds for b in cured)
+    before, after = sum(one.seconds for one in planted), sum(one.seconds for one in cured)
     achieved, spent = before / after - 1, sum(one.spent for one in planted)
     ran = sum(one.ran for one in planted)
     share = spent / before if spent else (ran - sum(one.ran for one in cured)) / before
@@ -89,7 +86,7 @@ def judged(
     found = {
         "achieved": achieved, "achieved_low": min(turns), "achieved_high": max(turns),
         "share": share, "ran": ran / before,
-        "step_seconds": fmean(one.seconds for one in planted),
+        "step_seconds": before / len(planted) / (STEPS - 1),
     }  # fmt: skip
     return found | told(cause, doctor.diagnose(cells, rows=rows_of(way, cells)))
 

@@ -89,7 +89,8 @@ def certain(subject: Cell, parts: Split, load: Load, visits: Sequence[Cell]) -> 
     found = [
         _lost_time(cause, parts, subject, load)
         for cause in _lost(parts)
-        if _low(parts.of_cause(cause)) >= BARS[cause] * total
+        if _low(parts.of_cause(cause)) * _load_of(cause, parts, total, load, load.most_fixed)
+        >= BARS[cause] * total
     ]
     if (subject.allocator_retries or 0) > 0:  # what they cost, no record shows
         change: dict[str, Json] = {"rows": max(1, subject.rows // 2)}
@@ -109,15 +110,27 @@ def certain(subject: Cell, parts: Split, load: Load, visits: Sequence[Cell]) -> 
     return tuple(_told(cause, parts, subject) for cause in found)
 
 
-def possible(subject: Cell, parts: Split) -> tuple[Part, ...]:
+def possible(subject: Cell, parts: Split, load: Load) -> tuple[Part, ...]:
     """Parts that may clear the bar or not: only an experiment can tell."""
-    total = subject.mean_step_seconds
-    found = [parts.of_cause(cause) for cause in _lost(parts)]
-    return tuple(
-        part
-        for part in found
-        if part.interval and _low(part) < BARS[part.cause] * total <= part.interval.high
-    )
+    total, found = subject.mean_step_seconds, []
+    for cause in _lost(parts):
+        part = parts.of_cause(cause)
+        if part.interval:
+            low = part.interval.low * _load_of(cause, parts, total, load, load.most_fixed)
+            high = part.interval.high * _load_of(cause, parts, total, load, load.least_fixed)
+            if low < BARS[cause] * total <= high:
+                found.append(part)
+    return tuple(found)
+
+
+def _load_of(cause: str, parts: Split, total: float, load: Load, fixed: float) -> float:
+    """A part with the load that goes with it, over the part: on a busy machine work costs more.
+
+    What was timed by a clock of its own holds its load already.
+    """
+    if not any(part.cause == cause and part.source in PRICED for part in parts.whole):
+        return 1.0
+    return float(_with_load(np.ones(1), total, load, fixed)[0])
 
 
 def _between(cell: Cell, name: str) -> float:

@@ -121,14 +121,15 @@ def diagnose(
     its_visits = [cell for cell in own if cell.setting == subject.setting]
     of_mean_rank = _ranks.averaged(its_visits)
     parts = _parts.split(of_mean_rank, subject, found)
-    possible = _causes.possible(subject, parts)
+    load = _load.load(own, subject)
+    possible = _causes.possible(subject, parts, load)
     probed = any(cell.source == PROBE for cell in done)
     return Diagnosis(
         subject,
         baseline,
         parts.lines,
         parts.bounds,
-        _causes.certain(subject, parts, _load.load(own, subject), of_mean_rank),
+        _causes.certain(subject, parts, load, of_mean_rank),
         possible,
         _experiment.cheapest(subject, [part.cause for part in possible], probed=probed),
         found.cost,
