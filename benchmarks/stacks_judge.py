@@ -10,6 +10,7 @@ Words
     named     the doctor names the cause; `refused` if it tells no gain, `open` if it says that only
               an experiment would tell, `overlooked` if it says neither
     achieved  the gain in documents a second without the plant; its interval is that of the turns
+    worked    the same in seconds in which the process ran: others' turns are not in it
     share     of the time, that the plant took by its own clock; where it has none, by what the
               process ran longer with it, and of waiting for ranks by the gain
 """
@@ -72,7 +73,9 @@ def judged(
     cured: Sequence[Timed],
 ) -> dict[str, Any]:  # fmt: skip
     """The line of one cell, without its place in the table."""
-    turns = [a.seconds / b.seconds - 1 for a, b in zip(planted, cured, strict=True)]
+    pairs = list(zip(planted, cured, strict=True))
+    turns = [a.seconds / b.seconds - 1 for a, b in pairs]
+    worked = [a.ran / b.ran - 1 for a, b in pairs]
     before, after = sum(one.seconds for one in planted), sum(one.seconds for one in cured)
     achieved, spent = before / after - 1, sum(one.spent for one in planted)
     ran = sum(one.ran for one in planted)
@@ -85,7 +88,8 @@ def judged(
         share *= 2  # twice the rows share the same launches
     found = {
         "achieved": achieved, "achieved_low": min(turns), "achieved_high": max(turns),
-        "share": share, "ran": ran / before,
+        "worked": ran / sum(one.ran for one in cured) - 1,
+        "worked_low": min(worked), "worked_high": max(worked), "share": share, "ran": ran / before,
         "step_seconds": before / len(planted) / (STEPS - 1),
     }  # fmt: skip
     return found | told(cause, doctor.diagnose(cells, rows=rows_of(way, cells)))

@@ -14,7 +14,7 @@ RUN = {
 NEAR = {
     "share": 0.30, "said": 0.29, "said_low": 0.28, "said_high": 0.295, "achieved": 0.50,
     "achieved_low": 0.45, "achieved_high": 0.55, "gain": 0.40, "gain_low": 0.35, "gain_high": 0.46,
-    "others": [],
+    "others": [], "worked": 0.30, "worked_low": 0.25, "worked_high": 0.34,
 }  # fmt: skip
 
 
@@ -78,3 +78,10 @@ def test_the_record_has_twelve_stacks_and_eight_causes_and_a_reason_for_each_emp
             one["stack"] for one in lines if (one["kind"], one["machine"]) == ("stack_run", kind)
         }
         assert runs == {one["stack"] for one in found}, "versions and machine of each"
+
+
+@pytest.mark.parametrize(("cause", "word"), [("optimizer", "share"), ("input", "**both**")])
+def test_on_a_busy_machine_work_is_measured_in_seconds_that_the_process_ran(cause, word):
+    busy = line(cause=cause, machine="busy")
+    assert f"| {word} |" in report.stack_matrix([busy], "busy")
+    assert "**both**" in report.stack_matrix([line(cause=cause)], "quiet")
