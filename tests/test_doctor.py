@@ -1,5 +1,7 @@
 """The truth is planted; the doctor must find it, and blame nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -295,3 +297,27 @@ def test_a_record_without_real_tokens_has_no_speed_to_compare():
     assert spoken.speedup == doctor.useful_rate(spoken.subject) / doctor.useful_rate(
         spoken.baseline
     )
+
+
+def crowded(rows, times=9.0):
+    """Others take nine seconds for each that a step works, less in some steps than in others."""
+    one = cell(rows, fixed=0.001)
+    lucky = np.linspace(0.2, 1.8, one.steps)
+    away = [times * luck * own for luck, own in zip(lucky, one.step_seconds, strict=True)]
+    steps = [own + more for own, more in zip(one.step_seconds, away, strict=True)]
+    one = change(one, step_seconds=steps, seconds=sum(steps), away_seconds=sum(away))
+    return replace(one, step_parts={"away": tuple(away)})
+
+
+def test_a_cause_is_named_although_others_made_its_share_small(monkeypatch):
+    """A tenth of the slots is padding: of the work that is a tenth, of the time a hundredth."""
+    from batchlab.doctor import _causes
+
+    busy = [crowded(rows) for rows in (1, 2, 4, 8)]
+    found = doctor.diagnose(busy)
+    (padding,) = [cause for cause in found.causes if cause.name == "padding"]
+    assert padding.gain == pytest.approx(1 / 0.9 - 1, rel=0.02), "launches are next to nothing"
+    share = found.of_cause("padding").share_of(found.step_seconds)
+    assert share < doctor.BARS["padding"] / 2
+    monkeypatch.setattr(_causes, "_load_of", lambda *_: 1.0)
+    assert "padding" not in names(doctor.diagnose(busy)), "the mistake: the bar without the load"

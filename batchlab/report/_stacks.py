@@ -4,7 +4,7 @@
 
 Words
     word    both, share, gain or neither: what lay within the doctor's intervals; else its verdict
-    gain    measured: on a busy machine in seconds in which the process ran, but for plants that wait
+    gain    measured; on a busy machine in seconds that the process ran, save of plants that wait
     within  the true share lies in the interval, or a hundredth of the time beside it; the interval
             of the gain meets the range that was measured in the turns
 """
