@@ -3,8 +3,8 @@
     a stack, causes  ->  one line of records a cell: verdict, share, gain, both with intervals
 
 The runs of a cell take turns, planted and cured, so that what else the machine does meets both. The
-doctor reads the planted runs alone, and passes of other sizes: by a probe, or where a stack allows
-none, a run with other rows, as the doctor itself asks for.
+doctor reads the planted runs alone; for what has no clock of its own also passes of other sizes: by
+a probe, or where a stack allows none, a run with other rows, as the doctor itself asks for.
 
 Words
     named     the doctor names the cause; `refused` if it tells no gain, `open` if it says that only
@@ -28,6 +28,7 @@ from benchmarks.stacks_plants import STEPS, WAYS, Timed, Way
 __all__ = ["cells", "judged", "told"]
 
 OUTSIDE = ("evaluation", "saving")  # of no step
+PRICED = ("padding", "launch", "recomputation")  # told by passes of other sizes
 OTHER_ROWS = (2, 4)
 Run = Callable[[Way, Path], Timed]
 
@@ -42,7 +43,7 @@ def cells(
     names = {way: folder / f"{number}.jsonl" for number, way in enumerate(every)}
     run(Way(), folder / "warm.jsonl")
     for way, path in names.items():
-        if any(way is planted for planted, _ in pairs.values()):
+        if way in [planted for cause, (planted, _) in pairs.items() if cause in PRICED]:
             for one in others(way, probes):
                 run(one, path)
     took: dict[Way, list[Timed]] = {way: [] for way in every}
