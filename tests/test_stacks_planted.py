@@ -6,9 +6,9 @@ import pytest
 
 from batchlab import doctor, records
 from benchmarks import stacks
-from benchmarks.stacks_judge import told, visits
+from benchmarks.stacks_judge import cells, told, visits
 from benchmarks.stacks_loops import Plain
-from benchmarks.stacks_plants import EACH, LENGTHS, STEPS, WAYS, Way, documents
+from benchmarks.stacks_plants import EACH, LENGTHS, STEPS, WAYS, Timed, Way, documents
 from benchmarks.stacks_trainers import HF, Classifier
 from tests.planted import full, whole, with_side
 
@@ -79,3 +79,24 @@ def test_what_stands_in_the_file_is_not_run_again(tmp_path, monkeypatch, capsys)
     monkeypatch.setitem(stacks.STACKS, "plain loop", "not_there")
     assert stacks.measure(given(causes=["away"]), "quiet") == 0
     assert "plain loop: not_there is not installed, left out" in capsys.readouterr().out
+
+
+def test_planted_and_cured_runs_take_turns_and_only_prices_need_other_sizes(tmp_path):
+    ran = []
+
+    def run(way, path):
+        ran.append(way)
+        slow = 0.2 * (way.plant == "input")
+        records.append(path, with_side(full(8), input_seconds=slow))
+        return Timed(seconds=1.0 + slow, ran=1.0, spent=slow)
+
+    found = list(cells(run, ["input", "padding"], tmp_path, rounds=2, probes=True))
+    planted, base, mixed = Way("input"), Way(), Way(mixed=True)
+    turn = [planted, base, mixed]
+    assert ran == [base, Way(mixed=True, probe=True), *turn, *turn]
+    assert found[0]["verdict"] == "named"
+    assert found[0]["achieved"] == pytest.approx(0.2)
+    assert found[0]["share"] == pytest.approx(0.2 / 1.2) and found[0]["worked"] == 0
+    ran.clear()
+    list(cells(run, ["launch"], tmp_path / "other", rounds=1, probes=False))
+    assert [way.rows for way in ran] == [8, 2, 4, 1, 2], "warm, other rows, planted, cured"
