@@ -26,7 +26,8 @@ def test_what_is_planted_is_named_with_its_share(stack, tmp_path):
         path = tmp_path / f"{cause}.jsonl"
         seen = run(Way(cause), path)
         said = told(cause, doctor.diagnose(visits(path)))
-        assert said["verdict"] in ("named", "open")
+        small = said["said_high"] < doctor.BARS[cause]  # where others have the cores
+        assert (said["verdict"] == "overlooked") is small
         assert said["said"] == pytest.approx(seen.spent / seen.seconds, abs=NEAR)
         assert told(cause, without)["said"] < said["said"], "the mistake: what is always said"
 

@@ -61,7 +61,7 @@ def stack_summary(lines: Iterable[Line], kind: str) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     core = [100 * one["core"] for one in runs]
     return (
-        f"{len(found)} planted causes, {runs[-1]['rounds']} turns each: {of['named']} named, "
+        f"{len(found)} planted causes, turns of each: {runs[-1]['rounds']}; {of['named']} named, "
         f"{of['refused']} named without a gain, {of['open']} left to an experiment, "
         f"{of['overlooked']} overlooked. The share lies within in {sum(shares)} of {len(shares)}, "
         f"the gain in {sum(map(_gain_within, gains))} of {len(gains)}, the mean of the turns itself"
