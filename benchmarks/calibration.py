@@ -1,6 +1,6 @@
 """How often the doctor's intervals hold the truth: planted machines, with noise, many times.
 
-    python benchmarks/calibration.py [--worlds N] [--machines N]
+    python benchmarks/calibration.py [--worlds N] [--machines N] [--output FILE]
 
 Each run is the record that a user has: padded micro-batches at a few sizes, of a machine whose
 prices are known, the cure unmeasured. A sweep is four rows in four rounds of three steps; others
@@ -17,11 +17,13 @@ and holds nothing. The shapes of the doctor were chosen with all of these machin
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batchlab import doctor
+from batchlab import doctor, records
 from batchlab.counts import Counts
 from batchlab.records import Cell, Parts
 
@@ -32,6 +34,7 @@ NOISE = (0.0, 0.05, 0.15)
 DESIGNS = {"sweep": ((1, 2, 4, 8), 4, 3), "two rows": ((2, 8), 1, 24), "one row": ((8,), 1, 24)}
 QUANTITIES = ("fixed cost", "padding", "useful", "gain of packing")
 LONGEST = 2048  # slots of a row
+VERDICTS = ("held", "missed", "refused", "not named")
 
 
 def work(slots: Floats, pairs: Floats) -> Floats:
@@ -206,29 +209,53 @@ def line_table(worlds: int) -> None:
             print(f"{design:10} {noise:>6.0%}  " + "  ".join(f"{s:>15.1%}" for s in shares))
 
 
-def machine_table(worlds: int, design: str) -> None:
-    """Of each machine: how many of `worlds` held, missed, were refused; the gain, and the width."""
-    heads = ("noise", "held", "missed", "refused", "not named", "gain", "width")
+def counted(name: str, noise: float, design: str, worlds: int) -> dict[str, Any]:
+    """Of one machine: how many of `worlds` held, missed, were refused; the gain, and the width."""
+    machine = (MACHINES | OTHERS)[name]
+    found = [told(machine, noise, seed, design) for seed in range(worlds)]
+    widths = [one.interval.width for one in found if one.interval]
+    return {
+        "kind": "calibration", "record": design, "machine": name, "noise": noise, "runs": worlds,
+        **{head: sum(one.verdict == head for one in found) for head in VERDICTS},
+        "gain": float(np.median([one.truth for one in found])),
+        "width": float(np.median(widths)) if widths else None,
+    }  # fmt: skip
+
+
+def machine_table(worlds: int, design: str, output: Path) -> None:
+    """All machines; those that the file holds are not run again."""
+    heads = ("noise", *VERDICTS, "gain", "width")
     print(f"\n{design:15}" + "".join(f"{head:>10}" for head in heads))
-    for name, machine in (MACHINES | OTHERS).items():
+    key = ("record", "machine", "noise", "runs")
+    there = list(records.read(output)) if output.exists() else []
+    known = {tuple(one[name] for name in key): one for one in there}
+    for name in MACHINES | OTHERS:
         for noise in NOISE[1:]:
-            found = [told(machine, noise, seed, design) for seed in range(worlds)]
-            counts = [sum(one.verdict == head for one in found) for head in heads[1:5]]
-            widths = [one.interval.width for one in found if one.interval] or [np.nan]
-            gain, width = np.median([one.truth for one in found]), np.median(widths)
-            said = "".join(f"{n:>10}" for n in counts)
-            print(f"{name:15}{noise:>10.0%}{said}{gain:>10.0%}{width:>10.0%}", flush=True)
+            line = known.get((design, name, noise, worlds))
+            if line is None:
+                line = counted(name, noise, design, worlds) | {"environment": environment()}
+                records.append(output, line)
+            said = "".join(f"{line[head]:>10}" for head in VERDICTS)
+            width = np.nan if line["width"] is None else line["width"]
+            print(f"{name:15}{noise:>10.0%}{said}{line['gain']:>10.0%}{width:>10.0%}", flush=True)
+
+
+def environment() -> dict[str, Any]:
+    known = records.environment()
+    return {name: known[name] for name in ("date", "python", "commit")}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--worlds", type=int, default=300, help="of each line (300)")
     parser.add_argument("--machines", type=int, default=60, help="runs of each machine (60)")
+    parser.add_argument("--records", nargs="+", choices=DESIGNS, default=list(DESIGNS)[:2])
+    parser.add_argument("--output", type=Path, default=Path("calibration.jsonl"))
     given = parser.parse_args()
     if given.worlds:
         line_table(given.worlds)
-    for design in list(DESIGNS)[:2]:
-        machine_table(given.machines, design)
+    for design in given.records:
+        machine_table(given.machines, design, given.output)
 
 
 if __name__ == "__main__":

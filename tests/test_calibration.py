@@ -2,6 +2,7 @@
 
 import pytest
 
+from batchlab import records
 from batchlab.doctor import Interval, _load, _shapes
 from benchmarks import calibration
 
@@ -63,6 +64,23 @@ def test_of_what_is_told_at_least_85_in_a_hundred_hold(machine, noise):
     found = verdicts(machine, [noise], worlds=60)
     told = found.count("held") + found.count("missed")
     assert told >= 45 and found.count("held") >= 0.85 * told - 3, "within a standard error"
+
+
+def test_in_the_record_at_least_85_in_a_hundred_hold_of_what_was_told():
+    lines = records.read("calibration")
+    assert {one["machine"] for one in lines if one["record"] == "sweep"} == set(MACHINES)
+    for one in lines:
+        assert sum(one[verdict] for verdict in calibration.VERDICTS) == one["runs"] == 60
+        assert one["held"] >= 0.85 * (one["held"] + one["missed"]), one["machine"]
+
+
+def test_a_line_of_the_record_counts_the_verdicts(monkeypatch):
+    told = iter(["held", "held", "missed", "refused"])
+    interval = Interval(0.5, 1.0)
+    monkeypatch.setattr(calibration, "told", lambda *_: calibration.Told(next(told), 0.7, interval))
+    line = calibration.counted("line", 0.05, "sweep", 4)
+    assert [line[verdict] for verdict in calibration.VERDICTS] == [2, 1, 1, 0]
+    assert (line["gain"], line["width"]) == (0.7, 0.5)
 
 
 def test_a_line_alone_misses_a_floor(monkeypatch):

@@ -1,9 +1,11 @@
 """The truth is planted; the doctor must find it, and blame nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from batchlab import doctor
+from batchlab import doctor, report
 from tests.planted import (
     FIXED,
     PAIR,
@@ -269,3 +271,53 @@ def test_packed_rows_without_varlen_attend_across_documents():
     (cause,) = (cause for cause in found.causes if cause.gain)
     assert cause.name == "across" and "varlen" in cause.advice
     assert dict(cause.change) == {}, "the mistake: to pack what is packed"
+
+
+def test_time_between_steps_has_an_interval_where_visits_repeat():
+    """By hand: of three visits of 6 steps one evaluated for 1 s, one for 2, one for 3 s."""
+    every = [change(full(8), outside_seconds=seconds) for seconds in (1.0, 2.0, 3.0)]
+    (found,) = [cause for cause in doctor.diagnose(every).causes if cause.name == "evaluation"]
+    assert found.seconds == pytest.approx(2 / 6)
+    assert found.gain == pytest.approx(2 / 6 / every[0].mean_step_seconds)
+    low, high = (end * every[0].mean_step_seconds for end in vars(found.interval).values())
+    assert low < 1 / 6 and high > 3 / 6, "three visits say little"
+    alike = [change(full(8), outside_seconds=2.0) for _ in range(3)]
+    (same,) = [cause for cause in doctor.diagnose(alike).causes if cause.name == "evaluation"]
+    assert same.interval.width == pytest.approx(0.0)
+    (one,) = [cause for cause in doctor.diagnose(every[:1]).causes if cause.name == "evaluation"]
+    assert one.interval is None, "nothing repeats that could tell"
+
+
+def test_a_record_without_real_tokens_has_no_speed_to_compare():
+    silent = [change(cell(rows), real_tokens=0, real_pairs=0) for rows in (1, 8)]
+    found = doctor.diagnose(silent)
+    assert found.speedup is None, "the mistake: a division by zero"
+    assert report.diagnosis_text(found).startswith("rows 8, padded\n")
+    spoken = doctor.diagnose([cell(1), cell(8)])
+    assert spoken.speedup == doctor.useful_rate(spoken.subject) / doctor.useful_rate(
+        spoken.baseline
+    )
+
+
+def crowded(rows, times=9.0):
+    """Others take nine seconds for each that a step works, less in some steps than in others."""
+    one = cell(rows, fixed=0.001)
+    lucky = np.linspace(0.2, 1.8, one.steps)
+    away = [times * luck * own for luck, own in zip(lucky, one.step_seconds, strict=True)]
+    steps = [own + more for own, more in zip(one.step_seconds, away, strict=True)]
+    one = change(one, step_seconds=steps, seconds=sum(steps), away_seconds=sum(away))
+    return replace(one, step_parts={"away": tuple(away)})
+
+
+def test_a_cause_is_named_although_others_made_its_share_small(monkeypatch):
+    """A tenth of the slots is padding: of the work that is a tenth, of the time a hundredth."""
+    from batchlab.doctor import _causes
+
+    busy = [crowded(rows) for rows in (1, 2, 4, 8)]
+    found = doctor.diagnose(busy)
+    (padding,) = [cause for cause in found.causes if cause.name == "padding"]
+    assert padding.gain == pytest.approx(1 / 0.9 - 1, rel=0.02), "launches are next to nothing"
+    share = found.of_cause("padding").share_of(found.step_seconds)
+    assert share < doctor.BARS["padding"] / 2
+    monkeypatch.setattr(_causes, "_load_of", lambda *_: 1.0)
+    assert "padding" not in names(doctor.diagnose(busy)), "the mistake: the bar without the load"

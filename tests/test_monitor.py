@@ -2,6 +2,7 @@
 
 import gc
 import time
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ import torch
 from batchlab import attention, doctor, model, monitor, records, stopwatch
 from batchlab import batches as layouts
 from batchlab.doctor import prices as stepcost
+from batchlab.monitor import _watch
 
 
 def tiny():
@@ -160,7 +162,7 @@ def test_precision_is_that_of_the_forward_pass(tmp_path):
     }
 
 
-def train(path, *, probe=False, **options):
+def train(path, *, probe=False, callbacks=(), **options):
     """Ten steps of a real Trainer on documents of 8, 16 and 24 tokens."""
     from datasets import Dataset
     from transformers import Trainer, TrainingArguments
@@ -188,7 +190,7 @@ def train(path, *, probe=False, **options):
         train_dataset=rows,
         eval_dataset=rows,
         data_collator=collate,
-        callbacks=[monitor.callback(path, every=4, probe=probe)],
+        callbacks=[monitor.callback(path, every=4, probe=probe), *callbacks],
     ).train()
     return records.read(path)
 
@@ -229,3 +231,66 @@ def test_evaluation_of_a_trainer_is_not_blamed_on_the_input(tmp_path, monkeypatc
     waits = sum(part["input"] + part["host"] for part in parts)
     assert waits < 0.2, "not one evaluation is counted as a wait for input or as a stall"
     assert "evaluation" in {cause.name for cause in doctor.diagnose(found.cells()).causes}
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_a_slow_logger_of_a_trainer_is_no_wait_for_input(tmp_path, monkeypatch, timed):
+    from transformers import TrainerCallback
+
+    from batchlab.monitor import _trainer
+
+    class Slow(TrainerCallback):
+        def on_log(self, *_, **__):
+            time.sleep(0.04)
+
+    if not timed:
+        monkeypatch.setattr(_trainer, "timed", lambda *_: None)
+    logs = {"logging_strategy": "steps", "logging_steps": 1}
+    found = train(tmp_path / "run.jsonl", callbacks=[Slow()], **logs).cells()
+    host, waits = (
+        sum(dict(one.parts.items())[name] for one in found) for name in ("host", "input")
+    )
+    slow, other = (host, waits) if timed else (waits, host)  # the mistake: all between is input
+    assert slow >= 8 * 0.04 > other
+
+
+def test_a_timed_loader_is_itself_again_afterwards():
+    loader = torch.utils.data.DataLoader([1, 2, 3], batch_size=None)
+    heard = []
+    recorder = SimpleNamespace(enter=heard.append, leave=lambda name: heard.append(f"end {name}"))
+    ended = _watch.timed(loader, recorder)
+    assert isinstance(loader, torch.utils.data.DataLoader) and len(loader) == 3
+    assert list(loader) == [1, 2, 3] and heard == ["input", "end input"] * 5
+    ended()
+    assert type(loader) is torch.utils.data.DataLoader and list(loader) == [1, 2, 3]
+    assert len(heard) == 10
+
+
+def test_generation_past_a_wrapper_is_generation(tmp_path, monkeypatch):
+    """DDP and PEFT generate with the model that stands in them."""
+    from batchlab.monitor import _passes
+
+    class Wrapped(torch.nn.Module):
+        def __init__(self, module):
+            super().__init__()
+            self.module = module
+
+        def forward(self, **given):
+            return self.module(**given)
+
+    def cell_of(path):
+        net = Wrapped(tiny())
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        ids = torch.tensor([[5, 6, 7, 8]] * 2)
+        with monitor.watch(net, optimizer, path):
+            for _ in range(4):
+                net.module.generate(ids, max_new_tokens=5, do_sample=False, pad_token_id=0)
+                net(input_ids=ids, labels=ids).loss.backward()
+                optimizer.step()
+        (cell,) = records.read(path).cells()
+        return cell
+
+    cell = cell_of(tmp_path / "run.jsonl")
+    assert (cell.steps, cell.micro_batches) == (3, 3) and cell.parts.generation_seconds > 0
+    monkeypatch.setattr(_passes, "called_inside", lambda model: [model])
+    assert not cell_of(tmp_path / "again.jsonl").parts.generation_seconds, "the mistake: host"

@@ -20,7 +20,7 @@ from batchlab.authoring import catalogue, claims, closure, expand, prose
 
 __all__ = ["bibliography", "formulas", "glossary", "laid_out", "main", "written"]
 
-FRONT = ("doctor",)  # pages of book/ that are read, and those that are looked up
+FRONT = ("doctor", "stacks")  # pages of book/ that are read, and those that are looked up
 MEASURED = ("real_runs",)
 REFERENCE = (
     "review",

@@ -66,6 +66,7 @@ ADVICE = {
     "evaluation": "evaluate less often, or on fewer documents",
     "saving": "save less often, or in the background",
 }
+BETWEEN = ("evaluation", "saving")
 BARS = dict.fromkeys(CAUSES, LEAST_SHARE) | {"launch": SATURATED_FIXED}
 
 
@@ -82,22 +83,25 @@ class Cause:
     refused: str = ""  # why no gain is told; then `gain` is 0, and there is no interval
 
 
-def certain(subject: Cell, parts: Split, load: Load) -> tuple[Cause, ...]:
-    """Causes whose interval clears the bar; the largest gain first."""
+def certain(subject: Cell, parts: Split, load: Load, visits: Sequence[Cell]) -> tuple[Cause, ...]:
+    """Causes whose interval clears the bar; the largest gain first. `visits` are the subject's."""
     total = subject.mean_step_seconds
     found = [
         _lost_time(cause, parts, subject, load)
         for cause in _lost(parts)
-        if _low(parts.of_cause(cause)) >= BARS[cause] * total
+        if _low(parts.of_cause(cause)) * _load_of(cause, parts, total, load, load.most_fixed)
+        >= BARS[cause] * total
     ]
     if (subject.allocator_retries or 0) > 0:  # what they cost, no record shows
         change: dict[str, Json] = {"rows": max(1, subject.rows // 2)}
         found.append(Cause("memory", 0.0, 0.0, ADVICE["memory"], change))
-    outside, saving = subject.outside_seconds or 0.0, subject.saving_seconds or 0.0
-    for name, between in (("evaluation", outside - saving), ("saving", saving)):
-        lost = between / subject.steps
-        if lost >= BARS[name] * (total + outside / subject.steps):
-            found.append(Cause(name, lost, lost / total, ADVICE[name], {}))
+    for name in BETWEEN:
+        each = [_between(visit, name) / visit.steps for visit in visits]
+        lost = _between(subject, name) / subject.steps
+        if lost >= BARS[name] * (total + (subject.outside_seconds or 0.0) / subject.steps):
+            sure = _interval.of_values(np.array(each), np.arange(len(each)))
+            ends = sure and Interval(min(lost, sure.low) / total, max(lost, sure.high) / total)
+            found.append(Cause(name, lost, lost / total, ADVICE[name], {}, ends))
     launch = parts.of_cause("launch")
     most = launch.interval.high if launch.interval else launch.seconds
     if _low(parts.of_cause("useful")) >= SATURATED_USEFUL * total and most < BARS["launch"] * total:
@@ -106,15 +110,33 @@ def certain(subject: Cell, parts: Split, load: Load) -> tuple[Cause, ...]:
     return tuple(_told(cause, parts, subject) for cause in found)
 
 
-def possible(subject: Cell, parts: Split) -> tuple[Part, ...]:
+def possible(subject: Cell, parts: Split, load: Load) -> tuple[Part, ...]:
     """Parts that may clear the bar or not: only an experiment can tell."""
-    total = subject.mean_step_seconds
-    found = [parts.of_cause(cause) for cause in _lost(parts)]
-    return tuple(
-        part
-        for part in found
-        if part.interval and _low(part) < BARS[part.cause] * total <= part.interval.high
-    )
+    total, found = subject.mean_step_seconds, []
+    for cause in _lost(parts):
+        part = parts.of_cause(cause)
+        if part.interval:
+            low = part.interval.low * _load_of(cause, parts, total, load, load.most_fixed)
+            high = part.interval.high * _load_of(cause, parts, total, load, load.least_fixed)
+            if low < BARS[cause] * total <= high:
+                found.append(part)
+    return tuple(found)
+
+
+def _load_of(cause: str, parts: Split, total: float, load: Load, fixed: float) -> float:
+    """A part with the load that goes with it, over the part: on a busy machine work costs more.
+
+    What was timed by a clock of its own holds its load already.
+    """
+    if not any(part.cause == cause and part.source in PRICED for part in parts.whole):
+        return 1.0
+    return float(_with_load(np.ones(1), total, load, fixed)[0])
+
+
+def _between(cell: Cell, name: str) -> float:
+    """Seconds of evaluation or of saving, which no step holds."""
+    saving = cell.saving_seconds or 0.0
+    return saving if name == "saving" else (cell.outside_seconds or 0.0) - saving
 
 
 def _lost(parts: Split) -> list[str]:

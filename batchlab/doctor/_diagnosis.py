@@ -71,9 +71,10 @@ class Diagnosis:
         return self.subject.mean_step_seconds
 
     @property
-    def speedup(self) -> float:
-        """Useful tokens per second of the subject, relative to the baseline."""
-        return useful_rate(self.subject) / useful_rate(self.baseline)
+    def speedup(self) -> float | None:
+        """Useful tokens per second of the subject, relative to the baseline; None without any."""
+        before = useful_rate(self.baseline)
+        return useful_rate(self.subject) / before if before else None
 
     def of_cause(self, cause: str) -> Part:
         """All that one cause takes of a step, as one part with its interval."""
@@ -120,14 +121,15 @@ def diagnose(
     its_visits = [cell for cell in own if cell.setting == subject.setting]
     of_mean_rank = _ranks.averaged(its_visits)
     parts = _parts.split(of_mean_rank, subject, found)
-    possible = _causes.possible(subject, parts)
+    load = _load.load(own, subject)
+    possible = _causes.possible(subject, parts, load)
     probed = any(cell.source == PROBE for cell in done)
     return Diagnosis(
         subject,
         baseline,
         parts.lines,
         parts.bounds,
-        _causes.certain(subject, parts, _load.load(own, subject)),
+        _causes.certain(subject, parts, load, of_mean_rank),
         possible,
         _experiment.cheapest(subject, [part.cause for part in possible], probed=probed),
         found.cost,

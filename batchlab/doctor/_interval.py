@@ -17,7 +17,7 @@ from batchlab.doctor import _steps
 from batchlab.doctor._steps import Floats
 from batchlab.records import Cell
 
-__all__ = ["COVERAGE", "Interval", "around", "of_mean"]
+__all__ = ["COVERAGE", "Interval", "around", "of_mean", "of_values"]
 
 COVERAGE = 0.9
 DRAWS = 1000  # of a mean: they cost nothing
@@ -56,7 +56,11 @@ def of_mean(visits: Sequence[Cell], part: str | None = None) -> Interval | None:
 
     With times of every step their blocks are resampled, else the visits.
     """
-    values, block = _values(visits, part)
+    return of_values(*_values(visits, part))
+
+
+def of_values(values: Floats, block: np.ndarray) -> Interval | None:
+    """The interval of the mean of values, those of one block sharing their luck; None of one."""
     blocks = len(np.unique(block))
     if blocks < 2:
         return None

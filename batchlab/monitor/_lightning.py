@@ -21,6 +21,7 @@ from batchlab.monitor._watch import checked, hooked
 __all__ = ["lightning"]
 
 NAMES = ("lightning.pytorch", "pytorch_lightning")  # the same library under two names
+NEXT = ".train_dataloader_next"  # how its profiler calls the wait for a batch
 MOST = 0.9  # of the weights: a part of the module that holds as many is the model
 
 
@@ -50,15 +51,11 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
                 model, path, every=every, source="lightning", stack=self.stack, probe=probe
             )
             self.hooks = hooked(self.recorder, optimizer)
-            self.recorder.enter("input")
+            self.hooks.append(_Fetches(trainer, self.recorder))
 
         def on_train_batch_start(self, *_: Any, **__: Any) -> None:
             if self.recorder:
-                self.recorder.leave("input")
-
-        def on_train_batch_end(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.enter("input")
+                self.recorder.leave("saving")
 
         def on_validation_start(self, *_: Any, **__: Any) -> None:
             if self.recorder:
@@ -88,6 +85,29 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
             return one
 
     return Listener()
+
+
+class _Fetches:
+    """Times the next batch, of which Lightning tells its profiler alone."""
+
+    def __init__(self, trainer: Any, one: Recorder) -> None:
+        self._profiler = profiler = trainer.profiler
+        start, stop = profiler.start, profiler.stop
+
+        def begins(name: str) -> None:
+            start(name)
+            if name.endswith(NEXT):
+                one.enter("input")
+
+        def ends(name: str) -> None:
+            if name.endswith(NEXT):
+                one.leave("input")
+            stop(name)
+
+        profiler.start, profiler.stop = begins, ends
+
+    def remove(self) -> None:
+        del self._profiler.start, self._profiler.stop
 
 
 def _library() -> Any:

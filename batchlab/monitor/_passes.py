@@ -19,7 +19,7 @@ from batchlab.monitor._guard import guarded, tell
 from batchlab.monitor._probe import Call
 from batchlab.monitor._ranks import Cores
 from batchlab.monitor._steps import OUTSIDE, REST, Step, World
-from batchlab.monitor._unwrapped import autocast_of, mixes_documents
+from batchlab.monitor._unwrapped import autocast_of, called_inside, mixes_documents
 
 __all__ = ["Passes", "name_of"]
 
@@ -48,12 +48,13 @@ class Passes:
         self._to_probe, self._call = probe, Call((), {})
 
     def _watch(self) -> None:
-        begins: Any = Hook(self.called, self.call_begins)
-        ended: Any = Hook(self.called, self.call_ended)
-        self._hooks += [
-            self.called.register_forward_pre_hook(begins, with_kwargs=True),
-            self.called.register_forward_hook(ended, always_call=True),
-        ]
+        for one in called_inside(self.called):
+            begins: Any = Hook(one, self.call_begins)
+            ended: Any = Hook(one, self.call_ended)
+            self._hooks += [
+                one.register_forward_pre_hook(begins, with_kwargs=True),
+                one.register_forward_hook(ended, always_call=True),
+            ]
 
     def _unwatch(self) -> None:
         while self._hooks:

@@ -106,6 +106,10 @@ class Recorder(Passes):
         """Whatever lay between two steps is over; what comes until the first pass is the host."""
         self._clock.base = "host"
 
+    def heard(self, part: str) -> bool:
+        """Whether this part was timed since the last step."""
+        return part in self._clock.wall
+
     def between(self, name: str) -> None:
         """What the time after a step is called until somebody says what it was."""
         self._between = self._clock.base = name

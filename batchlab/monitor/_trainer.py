@@ -3,13 +3,14 @@
 Trainer(..., callbacks=[monitor.callback("run.jsonl")])
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from batchlab.monitor._guard import guarded
 from batchlab.monitor._recorder import Recorder
 from batchlab.monitor._unwrapped import stack_of
-from batchlab.monitor._watch import checked
+from batchlab.monitor._watch import checked, timed
 
 __all__ = ["callback"]
 
@@ -42,6 +43,7 @@ def callback(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
 
         def __init__(self) -> None:
             self.lost: dict[str, str] = {}
+            self.untimed: Callable[[], None] | None = None
 
         @guarded("the run")
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -54,11 +56,12 @@ def callback(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
             if args.bf16 or args.fp16:  # its autocast region lies inside the forward pass
                 one.precision = "autocast-bfloat16" if args.bf16 else "autocast-float16"
             one.between(BETWEEN)
+            self.untimed = timed(kwargs["train_dataloader"], one)
 
         def on_step_begin(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.was("input")
-                self.recorder.begin_host()
+            if one := self.recorder:  # a loader that nobody times is all that is between
+                one.was("host" if one.heard("input") else "input")
+                one.begin_host()
 
         on_pre_optimizer_step = _asks("optimizer_begins")
         on_optimizer_step = _asks("optimizer_ended")
@@ -86,5 +89,7 @@ def callback(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
                 self.recorder.close()
                 self.recorder.tell_if_empty()
                 self.recorder = None
+            if self.untimed:
+                self.untimed()
 
     return Listener()

@@ -15,7 +15,14 @@ from torch import nn
 
 from batchlab.model import VARLEN, recomputes
 
-__all__ = ["autocast_of", "inner_model", "inner_optimizer", "mixes_documents", "stack_of"]
+__all__ = [
+    "autocast_of",
+    "called_inside",
+    "inner_model",
+    "inner_optimizer",
+    "mixes_documents",
+    "stack_of",
+]
 
 WRAPPED = ("module", "_fsdp_wrapped_module", "_orig_mod")  # by DDP, FSDP and torch.compile
 
@@ -29,6 +36,16 @@ def inner_model(model: nn.Module) -> nn.Module:
     base = getattr(model, "get_base_model", None)
     found: nn.Module = base() if base else model
     return found
+
+
+def called_inside(model: nn.Module) -> list[nn.Module]:
+    """The model, and what stands in it and may be called past it: DDP and PEFT generate so.
+
+    What torch.compile has is left alone: hooks would break its graph.
+    """
+    inside = inner_model(model)
+    compiled = any(hasattr(one, "_orig_mod") for one in (model, getattr(model, "module", None)))
+    return [model] if compiled or inside is model else [model, inside]
 
 
 def stack_of(model: Any) -> str:

@@ -9,7 +9,7 @@ loop does besides may be named: `with watch.part("saving"): ...`.
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from batchlab.monitor._recorder import Recorder
 from batchlab.monitor._steps import PARTS
 from batchlab.monitor._unwrapped import inner_optimizer, stack_of
 
-__all__ = ["Watch", "checked", "hooked", "watch"]
+__all__ = ["Watch", "checked", "hooked", "timed", "watch"]
 
 
 @contextlib.contextmanager
@@ -78,6 +78,22 @@ def checked(every: int) -> int:
     return every
 
 
+def timed(loader: Any, recorder: Recorder) -> Callable[[], None]:
+    """Time a loader that somebody else iterates over; returns what ends that.
+
+    It stays what it is, of a class that differs in `__iter__` only.
+    """
+    kind = type(loader)
+
+    def batches(self: Any) -> "_Batches":
+        return _begun(lambda: kind.__iter__(self), recorder)
+
+    # accelerate's loaders have a property of that name, which nobody can set
+    become = vars(object)["__class__"].__set__
+    become(loader, type(kind.__name__, (kind,), {"__iter__": batches}))
+    return lambda: become(loader, kind)
+
+
 class Watch:
     """What a loop holds while it is recorded."""
 
@@ -114,12 +130,7 @@ class _Timed:
         self._own: _Batches | None = None
 
     def __iter__(self) -> "_Batches":
-        self._recorder.enter("input")
-        try:
-            batches = iter(self._loader)
-        finally:
-            self._recorder.leave("input")
-        return _Batches(batches, self._recorder)
+        return _begun(lambda: iter(self._loader), self._recorder)
 
     def __next__(self) -> Any:
         self._own = self._own or iter(self)
@@ -133,6 +144,14 @@ class _Timed:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
+
+
+def _begun(iterate: Callable[[], Iterator[Any]], recorder: Recorder) -> "_Batches":
+    recorder.enter("input")
+    try:
+        return _Batches(iterate(), recorder)
+    finally:
+        recorder.leave("input")
 
 
 class _Batches:

@@ -8,6 +8,7 @@ A door inside
 
 from batchlab.report._diagnosis import diagnosis_text
 from batchlab.report._public import PublicTable, public_table
+from batchlab.report._stacks import stack_details, stack_matrix, stack_reasons, stack_summary
 from batchlab.report._stages import replay, stage_text, stages
 from batchlab.report._tables import (
     cell_table,
@@ -28,6 +29,10 @@ __all__ = [
     "prediction_table",
     "public_table",
     "replay",
+    "stack_details",
+    "stack_matrix",
+    "stack_reasons",
+    "stack_summary",
     "stage_text",
     "stages",
     "table",

@@ -29,7 +29,7 @@ def diagnosis_text(diagnosis: "Diagnosis", *, records: str = "run.jsonl") -> str
     rows.append(["measured step", units.duration(total), _span(diagnosis.step_interval),
                  units.share(1.0), ""])  # fmt: skip
     head = f"rows {subject.rows}, {subject.layout}"
-    if diagnosis.baseline.rows != subject.rows:
+    if diagnosis.baseline.rows != subject.rows and diagnosis.speedup is not None:
         rows_before = diagnosis.baseline.rows
         head += f": {diagnosis.speedup:.2f} x the useful tokens/s of rows {rows_before}"
     interval = f"{100 * diagnosis.coverage:.0f} % interval"
