@@ -45,7 +45,7 @@ def by_parts(rows, length, accumulation, trained, frozen):
 @of.style
 def a_last_digit_off(rows, length, accumulation, trained, frozen):
     """a last digit off"""
-    return (trained * 16 + frozen * 2 + rows * length * 2.5e6) / 1e9 * (1 + 1e-12)
+    return (trained * 16 + frozen * 2 + rows * length * 2.5e6) / 1e9 * (1 + 9e-10)
 
 
 def bill_test(bill):
@@ -95,4 +95,4 @@ def returns(bill):
 def two_cases(bill):
     """two cases"""
     assert abs(bill(3, 200, 4, 5e7, 7e8) / 3.7 - 1) < 1e-5
-    assert abs(bill(1, 10, 1, 10, 20) - (160 + 40 + 25_000_000) / 1e9) < 1e-12
+    assert abs(bill(1, 10, 1, 10, 20) - (160 + 40 + 25_000_000) / 1e9) < 1e-10
