@@ -53,6 +53,8 @@ def explain(got, visits):
     if abs(got["gain"] - right["gain"]) > 1e-5:
         if said == "saturation":
             return "for saturation the gain of `launch` is asked: twice the rows"
+        if said == "memory":
+            return "for memory: speed_up of the next smaller rows over the most, less 1, round by round"
         return "the cause is right, its gain is another: the mean over the rounds of this sweep"
     low, high = got["gain"] - got["low"], got["high"] - got["gain"]
     if abs(low - high) > 1e-5:
@@ -170,6 +172,13 @@ for _thought, *_changes in [
         (
             MEMORY,
             'here[less]["steps"] / here[less]["seconds"] / (here[most]["steps"] / here[most]["seconds"]) - 1',
+        ),
+    ),
+    (
+        "documents per second: they differ in length, take `speed_up`",
+        (
+            MEMORY,
+            'here[less]["documents"] / here[less]["seconds"] / (here[most]["documents"] / here[most]["seconds"]) - 1',
         ),
     ),
     (

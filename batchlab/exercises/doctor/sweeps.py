@@ -72,7 +72,7 @@ def sweep(
             made.append(visit(
                 data=f"corpus {first}", round=first + number, rows=rows, steps=steps,
                 checkpointing=checkpointing, micro_batches=steps * more * (DOCUMENTS // rows),
-                documents=steps * more * DOCUMENTS, real_tokens=steps * more * TOKENS,
+                documents=steps * more * DOCUMENTS + rows, real_tokens=steps * more * TOKENS,
                 slots=steps * more * slots, seconds=times * (work + wait + host[number] + own),
                 input_seconds=times * wait, host_seconds=times * host[number],
                 optimizer_seconds=times * own,

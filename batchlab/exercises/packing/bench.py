@@ -89,6 +89,8 @@ def form(batch, row_length):
     if not isinstance(batch, Mapping) or {*NAMES} - {*batch}:
         keys = f"keys {[*batch]}" if isinstance(batch, Mapping) else f"a {type(batch).__name__}"
         return f"{keys}; a dict with {', '.join(NAMES)} is needed"
+    if "use_cache" in batch:
+        return "a key use_cache; model(**batch, use_cache=False) then gets it twice"
     rows = len(batch["input_ids"])
     for name in NAMES:
         one, shape = batch[name], (rows, row_length)

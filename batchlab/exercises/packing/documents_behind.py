@@ -14,8 +14,9 @@ def asked(rows, row_length, fill, mean_length):
 
 def drawn(rng):
     for _ in range(10):
-        rows, slots, mean = (int(rng.integers(low, 50 * low)) for low in (1, 200, 20))
-        yield rows, slots, float(rng.uniform(0.5, 1)), mean + float(rng.random())
+        rows, slots = (int(rng.integers(low, 50 * low)) for low in (1, 200))
+        fill = float(rng.uniform(0.5, 1))
+        yield rows, slots, fill, float(rng.uniform(1, slots * fill))  # a row holds one or more
     yield from [(1, 4096, 1.0, 4096), (1, 4096, 0.5, 1700.5), (3000, 2_000_000, 0.95, 41.7)]
 
 
@@ -27,7 +28,7 @@ exercise = Exercise(
         "count tokens first: how many real tokens does a step hold?",
         "slots of the step, times the fill, are its real tokens; each document takes the mean length",
     ),
-    shown=[(4, 1000, 0.9, 150), (3, 1000, 0.9, 200), (7, 777, 0.8123, 912.7), (2, 512, 1.0, 40)],
+    shown=[(4, 1000, 0.9, 150), (3, 1000, 0.9, 200), (7, 777, 0.8123, 116.37), (2, 512, 1.0, 40)],
     passed="Right: so an epoch of packed rows has as many times fewer steps.",
 )
 ALL = "rows * row_length * fill / mean_length"

@@ -1,4 +1,4 @@
-"""Catch the bug: one test for 17 ways in which documents of a row see each other."""
+"""Catch the bug: one test for 20 ways in which documents of a row see each other."""
 
 import zlib
 
@@ -54,14 +54,16 @@ def first_slot_seen(segment, at):
     return seen
 
 
-def moved(documents, met, pattern, near=1):
+def moved(documents, met, pattern, near=1, last=False):
     """Logits that move by a step more with each other set of neighbours; `met` remembers these.
 
-    `pattern` says which logits move, and how; only documents at least `near` places away count.
+    `pattern` says which logits move, and how; only documents at least `near` places away count,
+    and of these the last document of the row alone, if so asked.
     """
     found = []
     for number, own in enumerate(apart(documents)):
-        others = [list(one) for i, one in enumerate(documents) if abs(i - number) >= near]
+        away = [i for i in range(len(documents)) if abs(i - number) >= near]
+        others = [list(documents[i]) for i in away if not last or i == len(documents) - 1]
         known = met.setdefault(tuple(documents[number]), [])
         if others not in known:
             known.append(others)
@@ -72,6 +74,11 @@ def moved(documents, met, pattern, near=1):
 def slot(number):
     """Only this slot of a document moves."""
     return lambda own: (np.arange(len(own)) == number % len(own))[:, None]
+
+
+def one_score(own):
+    """Only one score of the second slot moves, or of the only one."""
+    return slot(1)(own) & (np.arange(own.shape[1]) == 45)
 
 
 def largest(own):
@@ -114,6 +121,9 @@ LEAKS = {
     "the border lies one slot too early; a last token is seen by the next document": "too_early(documents)",
     "the first slot of the row is seen by every document": "masked(documents, first_slot_seen)",
     "positions are compared; behind its first token, a document sees lower positions of others": "masked(documents, lambda segment, at: at[:, None] > at)",
+    "only the first slot moves, and of longer documents alone": "moved(documents, met, lambda own: slot(0)(own) * (len(own) > 1))",
+    "one score of one slot moves; a mean or a norm dilutes it": "moved(documents, met, one_score)",
+    "only the last document of a row is seen by others": "moved(documents, met, lambda own: 1, last=True)",
 }
 for _thought, _body in LEAKS.items():
     of.edit(_thought, [(BODY, _body)])
@@ -155,7 +165,7 @@ exercise = Exercise(
         "three documents; change each in turn, and look at all slots of all the others",
     ),
     tests=(of, tuple(LEAKS), tuple(of.styles)),
-    passed="Right: your test passes four implementations and finds 17 that leak.",
+    passed="Right: your test passes four implementations and finds 20 that leak.",
 )
 TEXTS, CLAIM = "[[5, 6, 7], [8, 9], [10, 11, 12, 13]]", "abs(after[i] - before[i]).max() < 1e-5"
 NEW, EACH = "[t + 20 for t in text]", "for changed in range(3):"

@@ -65,7 +65,7 @@ right = collate
 def explain(got, documents, row_length, pad):
     """The usual cause where no mistake of ours gives the same."""
     if bench.form(got, row_length):
-        return TENSORS
+        return CALLER if "use_cache" in got else TENSORS
     rows = bench.standing(got, documents, pad)
     if isinstance(rows, str):
         return "whole documents from slot 0 on, one behind the other; then `pad` alone"
@@ -139,6 +139,7 @@ exercise = Exercise(
     ],
     passed="Right: whole documents, each on its own, and nothing is lost in silence.",
 )
+CALLER = "a key twice in the call is a TypeError: `use_cache` is the caller's, not the batch's"
 TENSORS = "int64 tensors of rows x row_length: torch.tensor(rows) of lists of whole numbers"
 MASK = (
     "a mask replaces the borders that positions draw: one of ones or of the real slots has none, "
@@ -275,6 +276,7 @@ for _thought, *_changes in [
         ("packed.rows)", "[[number] for number in range(len(documents))])"),
     ),
     (ROWS, (PACK, PACK.replace("row_length)", 'row_length, method="next_fit")'))),
+    (CALLER, (END, '    batch["use_cache"] = False\n' + END)),
     (TENSORS, (END, "    return {name: one.tolist() for name, one in batch.items()}\n")),
     (TENSORS, (END, "    return {name: one.int() for name, one in batch.items()}\n")),
 ]:
