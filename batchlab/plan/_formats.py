@@ -13,9 +13,14 @@ Words
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import prod
 
-from batchlab.plan._plan import data_parallel_degree
+from batchlab.plan._deepspeed import (
+    check_product,
+    deepspeed,
+    degrees_of_all,
+    gpt_neox,
+    world_of_all,
+)
 from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
 
 __all__ = ["FORMATS", "HF", "Format", "training_arguments"]
@@ -45,14 +50,14 @@ def training_arguments(
     accumulation = _filled(
         given, steps_of, beside, (steps_of, f"deepspeed_config.{steps_of}"), steps
     )
-    world = _world((given, *beside), asked)
-    degrees = _degrees((given, *beside))
+    world = world_of_all((given, *beside), asked)
+    degrees = degrees_of_all((given, *beside))
     lengths = ("max_length", "max_seq_length", "model_max_length", "cutoff_len")
     length = given.agreed("length", asked.length, *lengths)
     launch = Settings.split(world, degrees, rows, accumulation, length, "TrainingArguments")
     for one in beside:
         if not one.is_open(whole):
-            _check_product(one.count(whole), launch)
+            check_product(one.count(whole), launch)
     return launch
 
 
@@ -66,40 +71,6 @@ def _filled(
         if number != value:
             raise ValueError(f"{here} is {value:,}, and {other} beside it is {number:,}")
     return next((number for _, number in found), default)
-
-
-def _world(configs: tuple[Settings, ...], asked: Asked) -> int:
-    """Processes of the whole run, which accelerate's file may know."""
-    names = ("world_size", "n_gpu", "num_processes")
-    found = {name: one.get(name) for one in reversed(configs) for name in names if one.has(name)}
-    return Settings(found).agreed("devices", asked.devices, *names)
-
-
-DEGREES = {  # where configs say over how many devices a replica is spread; factors of one degree
-    "tensor": (
-        ("tensor_parallel.autotp_size",),
-        ("parallelism_config.tp_size", "parallelism_config.parallelism_config_tp_size"),
-    ),
-    "pipeline": (),
-    "context": (
-        ("parallelism_config.cp_size", "parallelism_config.parallelism_config_cp_size"),
-        ("parallelism_config.sp_size", "parallelism_config.parallelism_config_sp_size"),
-    ),
-}
-
-
-def _degrees(configs: tuple[Settings, ...]) -> Degrees:
-    """Degrees of all files together; 1 where none says one."""
-    found = {"tensor": 1, "pipeline": 1, "context": 1}
-    for degree, factors in DEGREES.items():
-        for names in factors:
-            values = {one.count(name) for one in configs for name in names if one.has(name)}
-            if len(values) > 1:
-                raise ValueError(
-                    f"the configs contradict each other on {names[0]}: {sorted(values)}"
-                )
-            found[degree] *= prod(values)  # of one value, or none
-    return Degrees(**found)
 
 
 def _trl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -149,39 +120,6 @@ def _axolotl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Lau
     return replace(launch, unit="packs", notes=(note,))
 
 
-def _deepspeed(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-    """DeepSpeed 0.19: train_batch_size = micro-batch x accumulation x replicas; two suffice."""
-    world = _world((given, *beside), asked)
-    degrees = _degrees((given, *beside))
-    replicas = data_parallel_degree(world, **vars(degrees))
-    names = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
-    total, rows, accumulation = (given.count(n) if given.has(n) else 0 for n in names)
-    if not total and not rows:
-        raise ValueError(
-            f"{names[0]} and {names[1]} are missing: without one the step is not known"
-        )
-    if rows and not accumulation:
-        accumulation = quotient(total, rows * replicas, names[0]) if total else 1
-    elif not rows:
-        accumulation = accumulation or 1
-        rows = quotient(total, accumulation * replicas, names[0])
-    length = given.agreed("length", asked.length, "max_length", "seq_length")
-    launch = Settings.split(world, degrees, rows, accumulation, length, "DeepSpeed")
-    if total:
-        _check_product(total, launch)
-    return launch
-
-
-def _check_product(total: int, launch: Launch) -> None:
-    plan = launch.plan
-    if total != plan.sequences_per_step:
-        of = "devices" if plan.data_parallel == launch.devices else "replicas"
-        raise ValueError(
-            f"train_batch_size {total:,} is not {plan.rows:,} (micro) x {plan.accumulation:,} "
-            f"(accumulation) x {plan.data_parallel:,} ({of}) = {plan.sequences_per_step:,}"
-        )
-
-
 def _accelerate(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     raise ValueError(
         "an accelerate config says how many processes there are, and not what each of them sees: "
@@ -189,6 +127,9 @@ def _accelerate(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> 
     )
 
 
+DEEPSPEED = frozenset(
+    {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"}
+)
 HF = frozenset({"per_device_train_batch_size", "gradient_accumulation_steps"})
 FORMATS = [
     Format("training-arguments", (("per_device_train_batch_size",),), HF, training_arguments),
@@ -220,10 +161,20 @@ FORMATS = [
     Format(
         "deepspeed",
         (("train_micro_batch_size_per_gpu",), ("train_batch_size",), ("zero_optimization",)),
-        frozenset(
-            {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"}
+        DEEPSPEED,
+        deepspeed,
+    ),
+    Format(
+        "gpt-neox",
+        (
+            ("pipe_parallel_size",),
+            *(("train_micro_batch_size_per_gpu", name) for name in (
+                "model_parallel_size", "num_layers", "train_iters",
+            )),
         ),
-        _deepspeed,
+        DEEPSPEED,
+        gpt_neox,
+        ("deepspeed",),
     ),
     Format("accelerate", (("compute_environment", "distributed_type"),), frozenset(), _accelerate),
 ]  # fmt: skip

@@ -123,6 +123,9 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
         "sequence_len": n},
     "deepspeed": lambda r, a, d, n: {
         "train_batch_size": r * a * d, "train_micro_batch_size_per_gpu": r, "seq_length": n},
+    "gpt-neox": lambda r, a, d, n: {
+        "train_micro_batch_size_per_gpu": r, "gradient_accumulation_steps": a, "seq_length": n,
+        "pipe_parallel_size": 1},
     "megatron": lambda r, a, d, n: {
         "micro_batch_size": r, "global_batch_size": r * a * d, "seq_length": n},
     "megatron-bridge": lambda r, a, d, n: {
