@@ -9,7 +9,7 @@ from math import prod
 
 from batchlab.plan._plan import data_parallel_degree
 from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
-from batchlab.plan._stages import of_pairs
+from batchlab.plan._stages import staged
 
 __all__ = ["check_product", "deepspeed", "degrees_of_all", "gpt_neox", "world_of_all"]
 
@@ -69,11 +69,9 @@ def gpt_neox(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Lau
     world = given.agreed("devices", asked.devices, "global_num_gpus", product=nodes)
     launch = _of_three(given, asked, world, Degrees(**degrees), "GPT-NeoX")
     stage = given.get("train_impl") or "normal"
-    if stage in ("dpo", "rm"):
-        return of_pairs(launch, stage)
-    if stage != "normal":
-        raise ValueError(f"train_impl is {stage!s:.40}: what a step of that stage sees is not read")
-    return launch
+    if stage == "kto":
+        raise ValueError("train_impl is kto: what one step of it sees is not read")
+    return launch if stage == "normal" else staged(launch, str(stage))
 
 
 def _of_three(given: Settings, asked: Asked, world: int, degrees: Degrees, source: str) -> Launch:

@@ -21,7 +21,8 @@ from batchlab.plan._deepspeed import (
     gpt_neox,
     world_of_all,
 )
-from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
+from batchlab.plan._settings import Asked, Degrees, Launch, Rollout, Settings, quotient
+from batchlab.plan._stages import generated, stage_word, staged
 
 __all__ = ["FORMATS", "HF", "Format", "training_arguments"]
 
@@ -89,10 +90,30 @@ def _unsloth(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Lau
 
 def _llama_factory(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """LLaMA-Factory 0.9.5: TrainingArguments, with `cutoff_len` (2,048) for the length."""
+    stage = stage_word(given, "stage")
+    if stage == "ppo":
+        return _factory_ppo(given, asked, beside)
     if not given.has("cutoff_len") and asked.length is None:
         asked = replace(asked, length=2048)
     launch = replace(training_arguments(given, asked, beside), source="LLaMA-Factory")
-    return _packs(launch, given.is_on("packing", "neat_packing"))
+    if stage not in ("pt", "sft"):
+        return staged(launch, stage)
+    packed = given.is_on("packing", "neat_packing")
+    if stage == "pt" and not given.has("packing"):
+        note = f"stage pt packs by itself: rows are blocks of {launch.plan.length:,} tokens"
+        launch, packed = replace(launch, notes=(*launch.notes, note)), True
+    return _packs(launch, packed)
+
+
+def _factory_ppo(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """LLaMA-Factory 0.9.5 PPO: one completion a prompt; a buffer holds several steps of them."""
+    if asked.length is None and given.has("cutoff_len", "max_new_tokens"):
+        asked = replace(asked, length=given.count("cutoff_len") + given.count("max_new_tokens"))
+    values = {name: value for name, value in given.values.items() if name != "cutoff_len"}
+    launch = training_arguments(Settings(values), asked, beside)
+    prompts = launch.plan.sequences_per_step * given.count("ppo_buffer_size", 1)
+    rollout = Rollout(prompts, 1, given.count("ppo_epochs", 4))
+    return replace(launch, source="LLaMA-Factory PPO", unit="completions", rollout=rollout)
 
 
 def _packs(launch: Launch, packed: bool) -> Launch:
@@ -112,12 +133,29 @@ def _axolotl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Lau
         * given.count("sequence_parallel_degree", 1),
     )
     world = given.agreed("devices", asked.devices, "world_size", "num_processes")
-    length = given.agreed("length", asked.length, "sequence_len", default=512)
+    stage = stage_word(given, "rl")
+    stage = "reward" if given.is_on("reward_model") else stage
+    if generates := stage in ("grpo", "gdpo"):  # its length is of a prompt and its completion
+        length = given.agreed("length", asked.length)
+    else:
+        length = given.agreed("length", asked.length, "sequence_len", default=512)
     launch = Settings.split(world, degrees, rows, accumulation, length, "axolotl")
     if not given.is_on("sample_packing"):
-        return launch
+        return generated(given, launch, "trl.") if generates else staged(launch, stage)
+    if stage != "sft":
+        raise ValueError(f"sample_packing with the stage {stage:.40}: axolotl packs no such rows")
     note = f"sample_packing: a micro-batch is one row of {rows:,} x {length:,} tokens"
     return replace(launch, unit="packs", notes=(note,))
+
+
+def _preference(stage: str) -> Read:
+    """TRL 1.16: `max_length` is that of a prompt with one of its answers."""
+
+    def read(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+        launch = training_arguments(given, asked, beside)
+        return staged(replace(launch, source=f"TRL {stage.upper()}"), stage)
+
+    return read
 
 
 def _accelerate(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -143,6 +181,10 @@ FORMATS = [
         HF,
         _trl,
         ("training-arguments",),
+    ),
+    *(  # their names are shared: found by the script, or asked for by name
+        Format(stage, (), HF, _preference(stage))
+        for stage in ("dpo", "orpo", "cpo", "reward", "kto")
     ),
     Format("unsloth", (), HF, _unsloth),  # its names are those of TRL: only asked for by name
     Format(

@@ -10,13 +10,15 @@ config leaves it open.
 from batchlab.plan._formats import FORMATS, Format
 from batchlab.plan._meshes import MESHES, Ramp
 from batchlab.plan._rollouts import ROLLOUTS
-from batchlab.plan._settings import Asked, Launch, Rollout, Settings
+from batchlab.plan._settings import PROGRAM, Asked, Launch, Rollout, Settings
+from batchlab.plan._stages import trl_stage
 from batchlab.plan._text import Config, settings_of
 
 __all__ = ["TOOLS", "Launch", "Ramp", "Rollout", "from_config"]
 
 TOOLS = {one.name: one for one in (*FORMATS, *MESHES, *ROLLOUTS)}
-SCRIPTS = {"training-arguments", "trl", "unsloth", "llama-factory", "grpo"}  # others stand beside
+STAGED = {"training-arguments", "trl", "grpo"}  # what TRL calls its stages is looked up in these
+SCRIPTS = {*STAGED, "unsloth", "llama-factory", "dpo", "orpo", "cpo", "reward", "kto", "rloo"}
 BESIDE = {"accelerate", "deepspeed"}
 WORDS = frozenset().union(*(one.words for one in TOOLS.values()))
 
@@ -87,12 +89,29 @@ def _recognised(name: str, given: Settings, tool: str | None) -> Format:
         raise ValueError(_unknown(name, given))
     (one,) = found
     if foreign := sorted((WORDS & given.values.keys()) - one.words):
-        owners = [other.name for other in TOOLS.values() if foreign[0] in other.words]
+        owners = _owners(foreign[0])
         raise ValueError(
             f"{name}: it looks like {one.name}, and {foreign[0]} is a word of "
             f"{', '.join(owners)}: take it out, or say tool= (--tool)"
         )
-    return one
+    if one.name not in STAGED:
+        return one
+    try:
+        return TOOLS[_stage(one, given)]
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _stage(one: Format, given: Settings) -> str:
+    """The reader of the stage that a script or a name shows; completions are counted as such."""
+    if one.name == "grpo":
+        return "rloo" if "rloo" in (given.get(PROGRAM) or ()) else "grpo"
+    return trl_stage(given) or one.name
+
+
+def _owners(word: str) -> list[str]:
+    """The tools that can be told from others and have this word."""
+    return [one.name for one in TOOLS.values() if one.signs and word in one.words]
 
 
 def _has(given: Settings, sign: tuple[str, ...]) -> bool:
@@ -101,12 +120,14 @@ def _has(given: Settings, sign: tuple[str, ...]) -> bool:
 
 def _unknown(name: str, given: Settings) -> str:
     if words := sorted(WORDS & given.values.keys()):
-        owners = sorted({one.name for one in TOOLS.values() if words[0] in one.words})
+        owners = sorted(_owners(words[0]))
         return (
             f"{name}: {words[0]} alone may be of {', '.join(owners)}: which of them reads it? say "
             "tool= (--tool)"
         )
-    keys = " ".join(", ".join(sorted(given.values)[:8]).split()) or "none"  # some hold line ends
+    keys = (
+        " ".join(", ".join(sorted(given.values.keys() - {PROGRAM})[:8]).split()) or "none"
+    )  # some hold line ends
     return (
         f"{name}: not a launch config that is understood: none of per_device_train_batch_size "
         "(TrainingArguments), train_micro_batch_size_per_gpu (DeepSpeed), micro_batch_size "

@@ -14,8 +14,9 @@ from typing import Any
 from batchlab import reading, units
 from batchlab.plan._plan import Plan, data_parallel_degree, nearest
 
-__all__ = ["Asked", "Degrees", "Launch", "Rollout", "Settings", "Twice", "quotient"]
+__all__ = ["PROGRAM", "Asked", "Degrees", "Launch", "Rollout", "Settings", "Twice", "quotient"]
 
+PROGRAM = "_program"  # no option is called so: names of the scripts that a line starts
 MOST = 2**40  # no count of a launch is larger: more is a slip of the keyboard
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from batchlab import reading
-from batchlab.plan._settings import Twice
+from batchlab.plan._settings import PROGRAM, Twice
 
 __all__ = ["Config", "settings_of"]
 
@@ -147,8 +147,12 @@ def _both_sections(one: Any, other: Any) -> bool:
 def _of_words(words: Iterable[str]) -> dict[str, Any]:
     """--name value, --name=value and name.inside=value; a flag without a value is True."""
     found: dict[str, list[Any]] = {}
-    name = None
+    programs: list[str] = []
+    name = before = None
     for word in words:
+        if started := _program(word, before):
+            programs.append(started)
+        before = word
         if re.match(r"--?[A-Za-z]", word):
             name, _, value = word.lstrip("-").partition("=")
             name = name.replace("-", "_")
@@ -159,7 +163,18 @@ def _of_words(words: Iterable[str]) -> dict[str, Any]:
             name = None
         elif name is not None:
             found[name][-1].append(word)
-    return {name: _one_of(name, values) for name, values in found.items()}
+    settings = {name: _one_of(name, values) for name, values in found.items()}
+    return settings | ({PROGRAM: tuple(programs)} if programs else {})
+
+
+def _program(word: str, before: str | None) -> str | None:
+    """The name of what a word starts: a script, a module after -m, a command after trl."""
+    if before == "trl" and word.isidentifier():
+        return word
+    if before == "-m":
+        return word.rpartition(".")[2]
+    script = re.fullmatch(r"(?:.*/)?(\w+)\.py", word)
+    return script[1] if script else None
 
 
 def _one_of(name: str, values: list[list[str]]) -> Any:
