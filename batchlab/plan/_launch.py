@@ -8,7 +8,8 @@ config leaves it open.
 """
 
 from batchlab.plan._formats import FORMATS, Format
-from batchlab.plan._meshes import MESHES, Ramp
+from batchlab.plan._megatron import Ramp
+from batchlab.plan._meshes import MESHES
 from batchlab.plan._rollouts import ROLLOUTS
 from batchlab.plan._settings import PROGRAM, Asked, Launch, Rollout, Settings
 from batchlab.plan._stages import trl_stage

@@ -10,7 +10,7 @@ Words
 from dataclasses import replace
 
 from batchlab.plan._formats import HF, Format, training_arguments
-from batchlab.plan._meshes import world_of
+from batchlab.plan._mesh import world_of
 from batchlab.plan._plan import data_parallel_degree
 from batchlab.plan._settings import Asked, Degrees, Launch, Rollout, Settings, quotient
 from batchlab.plan._stages import generated
