@@ -5,20 +5,15 @@
 Two of the three sizes suffice, and the third follows; where all are there, they must agree.
 """
 
+from dataclasses import replace
 from math import prod
 
+from batchlab.plan._launchers import replaced, world_of_all
 from batchlab.plan._plan import data_parallel_degree
 from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
 from batchlab.plan._stages import staged
 
-__all__ = ["check_product", "deepspeed", "degrees_of_all", "gpt_neox", "world_of_all"]
-
-
-def world_of_all(configs: tuple[Settings, ...], asked: Asked) -> int:
-    """Processes of the whole run, which accelerate's file may know."""
-    names = ("world_size", "n_gpu", "num_processes")
-    found = {name: one.get(name) for one in reversed(configs) for name in names if one.has(name)}
-    return Settings(found).agreed("devices", asked.devices, *names)
+__all__ = ["check_product", "deepspeed", "degrees_of_all", "gpt_neox"]
 
 
 DEGREES = {  # where configs say over how many devices a replica is spread; factors of one degree
@@ -50,8 +45,10 @@ def degrees_of_all(configs: tuple[Settings, ...]) -> Degrees:
 
 def deepspeed(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """DeepSpeed 0.19: its own file says neither the length nor the devices."""
-    world = world_of_all((given, *beside), asked)
-    return _of_three(given, asked, world, degrees_of_all((given, *beside)), "DeepSpeed")
+    configs = (given, *beside)
+    world = world_of_all(configs, asked)
+    launch = _of_three(given, asked, world, degrees_of_all(configs), "DeepSpeed")
+    return replace(launch, notes=replaced(configs, world))
 
 
 def gpt_neox(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:

@@ -19,8 +19,8 @@ from batchlab.plan._deepspeed import (
     deepspeed,
     degrees_of_all,
     gpt_neox,
-    world_of_all,
 )
+from batchlab.plan._launchers import replaced, world_of_all
 from batchlab.plan._settings import Asked, Degrees, Launch, Rollout, Settings, quotient
 from batchlab.plan._stages import generated, stage_word, staged
 
@@ -59,7 +59,7 @@ def training_arguments(
     for one in beside:
         if not one.is_open(whole):
             check_product(one.count(whole), launch)
-    return launch
+    return replace(launch, notes=replaced((given, *beside), world))
 
 
 def _filled(
@@ -132,7 +132,7 @@ def _axolotl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Lau
         context=given.count("context_parallel_size", 1)
         * given.count("sequence_parallel_degree", 1),
     )
-    world = given.agreed("devices", asked.devices, "world_size", "num_processes")
+    world = world_of_all((given, *beside), asked)
     stage = stage_word(given, "rl")
     stage = "reward" if given.is_on("reward_model") else stage
     if generates := stage in ("grpo", "gdpo"):  # its length is of a prompt and its completion

@@ -7,13 +7,17 @@ and so is what is missing, says "auto" or does not divide: nobody can know the b
 config leaves it open.
 """
 
+from dataclasses import replace
+from typing import Any
+
 from batchlab.plan._formats import FORMATS, Format
+from batchlab.plan._launchers import overlaid
 from batchlab.plan._megatron import Ramp
 from batchlab.plan._meshes import MESHES
 from batchlab.plan._rollouts import ROLLOUTS
 from batchlab.plan._settings import PROGRAM, Asked, Launch, Rollout, Settings
 from batchlab.plan._stages import trl_stage
-from batchlab.plan._text import Config, settings_of
+from batchlab.plan._text import Config, is_line, settings_of
 
 __all__ = ["TOOLS", "Launch", "Ramp", "Rollout", "from_config"]
 
@@ -46,7 +50,8 @@ def from_config(
     asked = Asked(devices, length)
     if tool is not None and tool not in TOOLS:
         raise ValueError(f"unknown tool {tool!r}; there are {', '.join(TOOLS)}")
-    named = [(name, Settings(found)) for name, found in map(settings_of, (config, *beside))]
+    read = [(*settings_of(one), is_line(one)) for one in (config, *beside)]
+    named, notes = _with_line_over_file(read)
     known = [_recognised(*one, tool if at == 0 else None) for at, one in enumerate(named)]
     main = _main(known)
     given = named[main][1]
@@ -54,10 +59,32 @@ def from_config(
     if isinstance(inside := given.get("deepspeed"), dict):
         others.append(Settings(inside))
     try:
-        return known[main].read(given, asked, tuple(others))
+        launch = known[main].read(given, asked, tuple(others))
+        return replace(launch, notes=(*launch.notes, *notes))
     except ValueError as error:
         paths = " and ".join(name for name, _ in named if name not in ("the config", "the flags"))
         raise ValueError(f"{paths}: {error}" if paths else str(error)) from None
+
+
+def _with_line_over_file(
+    read: list[tuple[str, dict[str, Any], bool]],
+) -> tuple[list[tuple[str, Settings]], list[str]]:
+    """The configs, one command line and the one file of settings that it starts made one."""
+    lines = [at for at, (_, _, is_line) in enumerate(read) if is_line]
+    files = [at for at, (_, found, _) in enumerate(read) if at not in lines and not _beside(found)]
+    named = [(name, Settings(found)) for name, found, _ in read]
+    if len(lines) != 1 or len(files) != 1:
+        return named, []
+    (line,), (file,) = lines, files
+    made, notes = overlaid(read[file][1], read[line][1])
+    named[file] = (f"{read[file][0]} with {read[line][0]}", Settings(made))
+    return [one for at, one in enumerate(named) if at != line], notes
+
+
+def _beside(found: dict[str, Any]) -> bool:
+    """Whether a file is that of a launcher: accelerate's, or DeepSpeed's own."""
+    kinds = [one for one in TOOLS.values() if any(_has(Settings(found), s) for s in one.signs)]
+    return bool(kinds) and {one.name for one in kinds} <= BESIDE
 
 
 def _main(known: list[Format]) -> int:

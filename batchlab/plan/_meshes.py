@@ -31,6 +31,7 @@ TITAN = Mesh(
     "torchtitan", "training.local_batch_size", "training.global_batch_size",
     ("training.seq_len",), "parallelism.tensor_parallel_degree",
     "parallelism.pipeline_parallel_degree", "parallelism.context_parallel_degree",
+    ("nproc_per_node", "nnodes"),
 )  # fmt: skip
 
 

@@ -170,10 +170,10 @@ class Settings:
         """
         known = [name for name in names if not self.is_open(name)]
         factors = product if product and not self.is_open(product[0]) else ()
-        if outside := [name for name in (*known, *factors) if self._from_outside(name)]:
+        if outside := [name for name in (*known, *factors) if self.is_from_outside(name)]:
             if given is not None:
                 return given
-            shown = reading.shown(_first(self.get(outside[0])))
+            shown = repr(self.first(outside[0])[:40])
             raise ValueError(
                 f"{outside[0]} is {shown}, which the script takes from outside of it: give "
                 f"{what}= (--{what})"
@@ -199,10 +199,14 @@ class Settings:
             )
         return inside
 
-    def _from_outside(self, name: str) -> bool:
+    def is_from_outside(self, name: str) -> bool:
         """Whether a variable stands there that the script does not set."""
-        value = _first(self.get(name))
+        value = self.first(name)
         return isinstance(value, str) and "$" in value
+
+    def first(self, name: str) -> Any:
+        """The value of a name; of several words, the first."""
+        return _first(self.get(name))
 
     @staticmethod
     def split(

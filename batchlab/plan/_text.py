@@ -16,7 +16,7 @@ from typing import Any
 from batchlab import reading
 from batchlab.plan._settings import PROGRAM, Twice
 
-__all__ = ["Config", "settings_of"]
+__all__ = ["Config", "is_line", "settings_of"]
 
 Config = Mapping[str, Any] | Sequence[str] | str | Path
 SCRIPTS = (".sh", ".bash", ".slurm", ".sbatch")
@@ -39,6 +39,21 @@ def settings_of(config: Config) -> tuple[str, dict[str, Any]]:
     return "the flags", _nested(_of_words(config), "the flags")
 
 
+def is_line(config: Config) -> bool:
+    """Whether a config is a command line or a script with one, and not a file of settings."""
+    if isinstance(config, str) and config.lstrip().startswith("-"):
+        return True
+    if isinstance(config, str | Path):
+        path = Path(config)
+        settings = path.suffix in (".yaml", ".yml", ".toml")
+        return path.suffix in SCRIPTS or (not settings and _of_shell(reading.text_of(path)))
+    return not isinstance(config, Mapping)
+
+
+def _of_shell(text: str) -> bool:
+    return text.lstrip().startswith(("#!", "-"))
+
+
 def _of_file(path: Path) -> Mapping[Any, Any]:
     if not path.exists():
         raise ValueError(f"{path}: no such config file")
@@ -50,7 +65,7 @@ def _of_file(path: Path) -> Mapping[Any, Any]:
             found = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: not TOML ({_first_line(error)})") from None
-    elif path.suffix in SCRIPTS or text.lstrip().startswith(("#!", "-")):
+    elif path.suffix in SCRIPTS or _of_shell(text):
         try:
             return _of_words(_of_script(text))
         except ValueError as error:
