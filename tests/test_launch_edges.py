@@ -154,7 +154,7 @@ def test_what_is_missing_is_named_with_every_place_where_it_could_stand():
 def test_a_foreign_word_is_shown_with_its_own_tools():
     config = {"micro_batch_size": 2, "seq_length": 8, STEPS: 8, "total_batch_size": 9}
     hf = "training-arguments, trl, llama-factory"
-    tools = f"{hf}, axolotl, deepspeed, gpt-neox, torchtune, grpo"
+    tools = f"{hf}, axolotl, deepspeed, gpt-neox, torchtune, maxtext, grpo"
     assert refused(config) == (
         f"the config: it looks like megatron, and {STEPS} is a word of {tools}: "
         "take it out, or say tool= (--tool)"

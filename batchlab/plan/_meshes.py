@@ -7,7 +7,6 @@ function of its own.
 """
 
 from dataclasses import replace
-from math import prod
 
 from batchlab.plan._formats import Format
 from batchlab.plan._megatron import bridge, megatron
@@ -27,12 +26,6 @@ AUTOMODEL = Mesh(
     "NeMo AutoModel", "step_scheduler.local_batch_size", "step_scheduler.global_batch_size", (),
     "distributed.tp_size", "distributed.pp_size", "distributed.cp_size", default_whole=32,
 )  # fmt: skip
-TITAN = Mesh(
-    "torchtitan", "training.local_batch_size", "training.global_batch_size",
-    ("training.seq_len",), "parallelism.tensor_parallel_degree",
-    "parallelism.pipeline_parallel_degree", "parallelism.context_parallel_degree",
-    ("nproc_per_node", "nnodes"),
-)  # fmt: skip
 
 
 def _automodel(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -42,21 +35,6 @@ def _automodel(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> L
     mesh = replace(AUTOMODEL, length=(size,) if packed else ("dataset.seq_length",))
     launch = mesh.read(given, asked, beside)
     return replace(launch, unit="packs") if packed else launch
-
-
-def _titan(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-    """torchtitan: the shard degree is a number, or -1 for all devices that are left."""
-    shard = "parallelism.data_parallel_shard_degree"
-    if not given.is_open(shard):
-        names = (shard, "parallelism.data_parallel_replicate_degree", TITAN.tensor, TITAN.pipeline)
-        devices = prod(given.count(name, 1) for name in (*names, TITAN.context))
-        if asked.devices not in (None, devices):
-            raise ValueError(
-                f"devices is {asked.devices:,} here (--devices), and the degrees of the config "
-                f"multiply to {devices:,}"
-            )
-        asked = replace(asked, devices=devices)
-    return TITAN.read(given, asked, beside)
 
 
 def _torchtune(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -138,7 +116,6 @@ MESHES = [
         NEMO.read,
     ),
     Format("automodel", (("step_scheduler.local_batch_size",),), frozenset(), _automodel),
-    Format("torchtitan", (("training.local_batch_size",),), frozenset(), _titan),
     Format(
         "torchtune", (("batch_size", "_component_"),),
         frozenset({"batch_size", "gradient_accumulation_steps"}), _torchtune,

@@ -139,6 +139,14 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
     "torchtitan": lambda r, a, d, n: {
         "training.local_batch_size": r, "training.global_batch_size": r * a * d,
         "training.seq_len": n},
+    "llm-foundry": lambda r, a, d, n: {
+        "global_train_batch_size": r * a * d, "device_train_microbatch_size": r, "max_seq_len": n},
+    "levanter": lambda r, a, d, n: {
+        "trainer.train_batch_size": r * a * d, "trainer.per_device_parallelism": r,
+        "model.seq_len": n},
+    "maxtext": lambda r, a, d, n: {
+        "per_device_batch_size": float(r), "gradient_accumulation_steps": a,
+        "max_target_length": n},
     "torchtune": lambda r, a, d, n: {
         "dataset._component_": "x", "batch_size": r, "gradient_accumulation_steps": a,
         "tokenizer.max_seq_len": n},
