@@ -14,6 +14,7 @@ from batchlab.plan._formats import FORMATS, Format
 from batchlab.plan._launchers import overlaid
 from batchlab.plan._megatron import Ramp
 from batchlab.plan._meshes import MESHES
+from batchlab.plan._nemo_rl import NEMO_RL
 from batchlab.plan._pretrainers import PRETRAINERS
 from batchlab.plan._rollouts import ROLLOUTS
 from batchlab.plan._settings import PROGRAM, Asked, Launch, Rollout, Settings
@@ -22,7 +23,7 @@ from batchlab.plan._text import Config, is_line, settings_of
 
 __all__ = ["TOOLS", "Launch", "Ramp", "Rollout", "from_config"]
 
-TOOLS = {one.name: one for one in (*FORMATS, *MESHES, *PRETRAINERS, *ROLLOUTS)}
+TOOLS = {one.name: one for one in (*FORMATS, *MESHES, *PRETRAINERS, *ROLLOUTS, *NEMO_RL)}
 STAGED = {"training-arguments", "trl", "grpo"}  # what TRL calls its stages is looked up in these
 SCRIPTS = {*STAGED, "unsloth", "llama-factory", "dpo", "orpo", "cpo", "reward", "kto", "rloo"}
 BESIDE = {"accelerate", "deepspeed"}

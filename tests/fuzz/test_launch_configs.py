@@ -163,6 +163,9 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
         "actor_rollout_ref.actor.ppo_mini_batch_size": r * a * d,
         "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": r, "data.max_prompt_length": 1,
         "data.max_response_length": n - 1},
+    "nemo-rl": lambda r, a, d, n: {
+        "sft.x": 1, "policy.train_global_batch_size": r * a * d,
+        "policy.train_micro_batch_size": r, "policy.max_total_sequence_length": n},
     "openrlhf": lambda r, a, d, n: {
         "train.batch_size": r * a * d, "rollout.batch_size": 64, "train.micro_batch_size": r,
         "data.max_len": n},
