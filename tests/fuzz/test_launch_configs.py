@@ -190,3 +190,16 @@ def test_a_plan_in_the_words_of_a_tool_is_read_back(fuzz, tmp_path):
             assert from_config(config, devices=replicas).plan == wanted
 
     fuzz(law, st.sampled_from(sorted(WRITTEN)), SMALL, SMALL, SMALL, st.integers(2, 4096))
+
+
+def test_a_line_wins_over_the_file_of_any_tool(fuzz, tmp_path):
+    """Every size that the line names; DeepSpeed's own file is no recipe, but a launcher's."""
+
+    def law(tool, sizes, others):
+        *_, replicas, _ = sizes
+        (tmp_path / "a.yaml").write_text(yaml.safe_dump(nested(WRITTEN[tool](*others))))
+        launch = from_config(tmp_path / "a.yaml", as_flags(WRITTEN[tool](*sizes)), devices=replicas)
+        assert launch.plan == Plan(*sizes)
+
+    sizes = st.tuples(SMALL, SMALL, SMALL, st.integers(2, 4096))
+    fuzz(law, st.sampled_from(sorted(set(WRITTEN) - {"deepspeed"})), sizes, sizes)
