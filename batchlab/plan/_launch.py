@@ -40,9 +40,11 @@ def from_config(
     """Read what one optimizer step sees from a launch config.
 
     config   a mapping, the path of a .json, .yaml, .toml or .sh file, or flags as text or list
-    beside   files of accelerate or DeepSpeed that belong to it: they fill in what it leaves "auto"
+    beside   files of accelerate or DeepSpeed that belong to it: they fill in what it leaves "auto";
+             or the line that starts it, which wins over it
     devices, length
-             what the config does not hold; a contradiction with it is refused
+             what the config does not hold; a contradiction with it is refused, one of devices with
+             a launcher's file is won
     tool     one of `TOOLS`, where the config alone does not tell
 
     >>> config = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 8}
