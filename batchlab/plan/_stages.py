@@ -92,12 +92,8 @@ def trl_stage(given: Settings) -> str | None:
     """The tool that reads these TrainingArguments, or None where nothing names a stage."""
     if given.has("rlhf_type"):
         return _of_swift(given)
-    for program in given.get(PROGRAM) or ():
-        if program in UNREAD:
-            raise ValueError(f"{program}: what one step of this trainer sees is not read")
-        for stage, names in SCRIPTS.items():
-            if program in names:
-                return stage
+    if started := _started(given.get(PROGRAM) or ()):
+        return started
     if given.has("num_ppo_epochs") or given.has("num_mini_batches"):
         raise ValueError("ppo: what one step of this trainer sees is not read")
     for stage, names in OWN.items():
@@ -114,6 +110,16 @@ def trl_stage(given: Settings) -> str | None:
             "tool= (--tool) dpo, orpo, cpo or reward (pairs), kto or grpo"
         )
     return None
+
+
+def _started(programs: tuple[str, ...]) -> str | None:
+    """The stage of the scripts that a line starts; several of them are refused."""
+    if unread := [program for program in programs if program in UNREAD]:
+        raise ValueError(f"{unread[0]}: what one step of this trainer sees is not read")
+    found = sorted({s for s, names in SCRIPTS.items() for one in programs if one in names})
+    if len(found) > 1:
+        raise ValueError(f"it starts {' and '.join(found)}: give the line of one of them")
+    return found[0] if found else None
 
 
 def _of_swift(given: Settings) -> str:
