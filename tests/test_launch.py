@@ -171,8 +171,8 @@ def test_accelerate_knows_the_processes_and_the_script_the_rest(tmp_path):
         assert from_config(*configs).plan == Plan(2, 4, 16, 512)
     with pytest.raises(ValueError, match="gradient_accumulation_steps is 8, and deepspeed_config"):
         from_config(path, script + " --gradient_accumulation_steps 8")
-    with pytest.raises(ValueError, match=r"devices is 8 here \(--devices\) and 16 in the config"):
-        from_config(path, script, devices=8)
+    asked = from_config(path, script, devices=8)
+    assert asked.devices == 8 and "in place of num_processes 16" in asked.describe()
     path.write_text(
         "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nnum_processes: 16\n"
         "parallelism_config: {parallelism_config_tp_size: 2, parallelism_config_cp_size: 4}\n"

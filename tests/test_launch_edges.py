@@ -153,7 +153,8 @@ def test_what_is_missing_is_named_with_every_place_where_it_could_stand():
 
 def test_a_foreign_word_is_shown_with_its_own_tools():
     config = {"micro_batch_size": 2, "seq_length": 8, STEPS: 8, "total_batch_size": 9}
-    tools = "training-arguments, trl, unsloth, llama-factory, axolotl, deepspeed, torchtune, grpo"
+    hf = "training-arguments, trl, llama-factory"
+    tools = f"{hf}, axolotl, deepspeed, gpt-neox, torchtune, maxtext, grpo"
     assert refused(config) == (
         f"the config: it looks like megatron, and {STEPS} is a word of {tools}: "
         "take it out, or say tool= (--tool)"
@@ -266,3 +267,11 @@ def test_variables_make_a_script_as_long_as_the_limit_and_no_longer(tmp_path):
     message = f"{path}: its variables make a script of more than 200,000 characters"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         settings_of(path)
+
+
+def test_a_torchtune_recipe_without_a_length_names_the_option():
+    recipe = {"tokenizer": {"_component_": "t", "max_seq_len": None}, "batch_size": 2}
+    assert refused(recipe, devices=2) == (
+        "length is not in this config (tokenizer.max_seq_len): give length= (--length)"
+    )
+    assert from_config(recipe, devices=2, length=4096).plan == Plan(2, 1, 2, 4096)

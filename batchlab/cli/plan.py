@@ -27,7 +27,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="CONFIG",
         help="what starts your run: .json, .yaml, .toml, .sh or a file of flags; with the file of "
-        f"accelerate or DeepSpeed that goes with it. Of: {', '.join(plan.TOOLS)}",
+        "accelerate or DeepSpeed that goes with it, and the script that starts it, which wins. "
+        f"Of: {', '.join(plan.TOOLS)}",
     )
     shown = {name: str(value) for name, value in DEFAULTS.items()}
     options.offer(parser, "tool", "devices", "rows", "data_parallel", "length", "data", shown=shown)

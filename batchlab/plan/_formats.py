@@ -13,10 +13,16 @@ Words
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import prod
 
-from batchlab.plan._plan import data_parallel_degree
-from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
+from batchlab.plan._deepspeed import (
+    check_product,
+    deepspeed,
+    degrees_of_all,
+    gpt_neox,
+)
+from batchlab.plan._launchers import replaced, world_of_all
+from batchlab.plan._settings import Asked, Degrees, Launch, Rollout, Settings, quotient
+from batchlab.plan._stages import generated, stage_word, staged
 
 __all__ = ["FORMATS", "HF", "Format", "training_arguments"]
 
@@ -45,15 +51,15 @@ def training_arguments(
     accumulation = _filled(
         given, steps_of, beside, (steps_of, f"deepspeed_config.{steps_of}"), steps
     )
-    world = _world((given, *beside), asked)
-    degrees = _degrees((given, *beside))
+    world = world_of_all((given, *beside), asked)
+    degrees = degrees_of_all((given, *beside))
     lengths = ("max_length", "max_seq_length", "model_max_length", "cutoff_len")
     length = given.agreed("length", asked.length, *lengths)
     launch = Settings.split(world, degrees, rows, accumulation, length, "TrainingArguments")
     for one in beside:
         if not one.is_open(whole):
-            _check_product(one.count(whole), launch)
-    return launch
+            check_product(one.count(whole), launch)
+    return replace(launch, notes=replaced((given, *beside), world))
 
 
 def _filled(
@@ -66,40 +72,6 @@ def _filled(
         if number != value:
             raise ValueError(f"{here} is {value:,}, and {other} beside it is {number:,}")
     return next((number for _, number in found), default)
-
-
-def _world(configs: tuple[Settings, ...], asked: Asked) -> int:
-    """Processes of the whole run, which accelerate's file may know."""
-    names = ("world_size", "n_gpu", "num_processes")
-    found = {name: one.get(name) for one in reversed(configs) for name in names if one.has(name)}
-    return Settings(found).agreed("devices", asked.devices, *names)
-
-
-DEGREES = {  # where configs say over how many devices a replica is spread; factors of one degree
-    "tensor": (
-        ("tensor_parallel.autotp_size",),
-        ("parallelism_config.tp_size", "parallelism_config.parallelism_config_tp_size"),
-    ),
-    "pipeline": (),
-    "context": (
-        ("parallelism_config.cp_size", "parallelism_config.parallelism_config_cp_size"),
-        ("parallelism_config.sp_size", "parallelism_config.parallelism_config_sp_size"),
-    ),
-}
-
-
-def _degrees(configs: tuple[Settings, ...]) -> Degrees:
-    """Degrees of all files together; 1 where none says one."""
-    found = {"tensor": 1, "pipeline": 1, "context": 1}
-    for degree, factors in DEGREES.items():
-        for names in factors:
-            values = {one.count(name) for one in configs for name in names if one.has(name)}
-            if len(values) > 1:
-                raise ValueError(
-                    f"the configs contradict each other on {names[0]}: {sorted(values)}"
-                )
-            found[degree] *= prod(values)  # of one value, or none
-    return Degrees(**found)
 
 
 def _trl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -118,10 +90,30 @@ def _unsloth(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Lau
 
 def _llama_factory(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """LLaMA-Factory 0.9.5: TrainingArguments, with `cutoff_len` (2,048) for the length."""
+    stage = stage_word(given, "stage")
+    if stage == "ppo":
+        return _factory_ppo(given, asked, beside)
     if not given.has("cutoff_len") and asked.length is None:
         asked = replace(asked, length=2048)
     launch = replace(training_arguments(given, asked, beside), source="LLaMA-Factory")
-    return _packs(launch, given.is_on("packing", "neat_packing"))
+    if stage not in ("pt", "sft"):
+        return staged(launch, stage)
+    packed = given.is_on("packing", "neat_packing")
+    if stage == "pt" and not given.has("packing"):
+        note = f"stage pt packs by itself: rows are blocks of {launch.plan.length:,} tokens"
+        launch, packed = replace(launch, notes=(*launch.notes, note)), True
+    return _packs(launch, packed)
+
+
+def _factory_ppo(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """LLaMA-Factory 0.9.5 PPO: one completion a prompt; a buffer holds several steps of them."""
+    if asked.length is None and given.has("cutoff_len", "max_new_tokens"):
+        asked = replace(asked, length=given.count("cutoff_len") + given.count("max_new_tokens"))
+    values = {name: value for name, value in given.values.items() if name != "cutoff_len"}
+    launch = training_arguments(Settings(values), asked, beside)
+    prompts = launch.plan.sequences_per_step * given.count("ppo_buffer_size", 1)
+    rollout = Rollout(prompts, 1, given.count("ppo_epochs", 4))
+    return replace(launch, source="LLaMA-Factory PPO", unit="completions", rollout=rollout)
 
 
 def _packs(launch: Launch, packed: bool) -> Launch:
@@ -140,46 +132,30 @@ def _axolotl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Lau
         context=given.count("context_parallel_size", 1)
         * given.count("sequence_parallel_degree", 1),
     )
-    world = given.agreed("devices", asked.devices, "world_size", "num_processes")
-    length = given.agreed("length", asked.length, "sequence_len", default=512)
+    world = world_of_all((given, *beside), asked)
+    stage = stage_word(given, "rl")
+    stage = "reward" if given.is_on("reward_model") else stage
+    if generates := stage in ("grpo", "gdpo"):  # its length is of a prompt and its completion
+        length = given.agreed("length", asked.length)
+    else:
+        length = given.agreed("length", asked.length, "sequence_len", default=512)
     launch = Settings.split(world, degrees, rows, accumulation, length, "axolotl")
     if not given.is_on("sample_packing"):
-        return launch
+        return generated(given, launch, "trl.") if generates else staged(launch, stage)
+    if stage != "sft":
+        raise ValueError(f"sample_packing with the stage {stage:.40}: axolotl packs no such rows")
     note = f"sample_packing: a micro-batch is one row of {rows:,} x {length:,} tokens"
     return replace(launch, unit="packs", notes=(note,))
 
 
-def _deepspeed(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-    """DeepSpeed 0.19: train_batch_size = micro-batch x accumulation x replicas; two suffice."""
-    world = _world((given, *beside), asked)
-    degrees = _degrees((given, *beside))
-    replicas = data_parallel_degree(world, **vars(degrees))
-    names = ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps")
-    total, rows, accumulation = (given.count(n) if given.has(n) else 0 for n in names)
-    if not total and not rows:
-        raise ValueError(
-            f"{names[0]} and {names[1]} are missing: without one the step is not known"
-        )
-    if rows and not accumulation:
-        accumulation = quotient(total, rows * replicas, names[0]) if total else 1
-    elif not rows:
-        accumulation = accumulation or 1
-        rows = quotient(total, accumulation * replicas, names[0])
-    length = given.agreed("length", asked.length, "max_length", "seq_length")
-    launch = Settings.split(world, degrees, rows, accumulation, length, "DeepSpeed")
-    if total:
-        _check_product(total, launch)
-    return launch
+def _preference(stage: str) -> Read:
+    """TRL 1.16: `max_length` is that of a prompt with one of its answers."""
 
+    def read(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+        launch = training_arguments(given, asked, beside)
+        return staged(replace(launch, source=f"TRL {stage.upper()}"), stage)
 
-def _check_product(total: int, launch: Launch) -> None:
-    plan = launch.plan
-    if total != plan.sequences_per_step:
-        of = "devices" if plan.data_parallel == launch.devices else "replicas"
-        raise ValueError(
-            f"train_batch_size {total:,} is not {plan.rows:,} (micro) x {plan.accumulation:,} "
-            f"(accumulation) x {plan.data_parallel:,} ({of}) = {plan.sequences_per_step:,}"
-        )
+    return read
 
 
 def _accelerate(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -189,6 +165,9 @@ def _accelerate(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> 
     )
 
 
+DEEPSPEED = frozenset(
+    {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"}
+)
 HF = frozenset({"per_device_train_batch_size", "gradient_accumulation_steps"})
 FORMATS = [
     Format("training-arguments", (("per_device_train_batch_size",),), HF, training_arguments),
@@ -202,6 +181,10 @@ FORMATS = [
         HF,
         _trl,
         ("training-arguments",),
+    ),
+    *(  # their names are shared: found by the script, or asked for by name
+        Format(stage, (), HF, _preference(stage))
+        for stage in ("dpo", "orpo", "cpo", "reward", "kto")
     ),
     Format("unsloth", (), HF, _unsloth),  # its names are those of TRL: only asked for by name
     Format(
@@ -220,10 +203,20 @@ FORMATS = [
     Format(
         "deepspeed",
         (("train_micro_batch_size_per_gpu",), ("train_batch_size",), ("zero_optimization",)),
-        frozenset(
-            {"train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps"}
+        DEEPSPEED,
+        deepspeed,
+    ),
+    Format(
+        "gpt-neox",
+        (
+            ("pipe_parallel_size",),
+            *(("train_micro_batch_size_per_gpu", name) for name in (
+                "model_parallel_size", "num_layers", "train_iters",
+            )),
         ),
-        _deepspeed,
+        DEEPSPEED,
+        gpt_neox,
+        ("deepspeed",),
     ),
     Format("accelerate", (("compute_environment", "distributed_type"),), frozenset(), _accelerate),
 ]  # fmt: skip

@@ -6,55 +6,16 @@ Most of them say the same six things under other names: those are a table. What 
 function of its own.
 """
 
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import replace
 
 from batchlab.plan._formats import Format
-from batchlab.plan._plan import data_parallel_degree
+from batchlab.plan._megatron import bridge, megatron
+from batchlab.plan._mesh import Mesh, world_of
 from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
 
-__all__ = ["MESHES", "Ramp", "world_of"]
+__all__ = ["MESHES"]
 
 
-@dataclass(frozen=True)
-class Mesh:
-    """Under which names one trainer keeps what makes a step; a name may be missing."""
-
-    source: str
-    rows: str
-    whole: str
-    length: tuple[str, ...]
-    tensor: str
-    pipeline: str
-    context: str
-    devices: tuple[str, ...] = ()  # their product
-    default_whole: int | None = None
-
-    def read(self, given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-        """Rows as they stand; without a whole step, one micro-batch of each replica is it."""
-        rows = given.count(self.rows)
-        kinds = {"tensor": self.tensor, "pipeline": self.pipeline, "context": self.context}
-        degrees = Degrees(**{kind: given.count(name, 1) for kind, name in kinds.items()})
-        world = world_of(given, asked, self.devices)
-        replicas = data_parallel_degree(world, **vars(degrees))
-        is_open = given.is_open(self.whole)
-        whole = self.default_whole or rows * replicas if is_open else given.count(self.whole)
-        name = self.whole if "." in self.whole else self.whole.replace("_", "-")  # a flag
-        accumulation = quotient(whole, rows * replicas, name)
-        length = given.agreed("length", asked.length, *self.length)
-        return Settings.split(world, degrees, rows, accumulation, length, self.source)
-
-
-def world_of(given: Settings, asked: Asked, factors: tuple[str, ...]) -> int:
-    """Devices: `world_size`, or the product of devices on a node and nodes; as asked otherwise."""
-    return given.agreed("devices", asked.devices, "world_size", product=factors)
-
-
-MEGATRON = Mesh(
-    "Megatron", "micro_batch_size", "global_batch_size", ("seq_length",),
-    "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
-    ("nproc_per_node", "nnodes"),
-)  # fmt: skip
 NEMO = Mesh(
     "NeMo", "model.micro_batch_size", "model.global_batch_size",
     ("model.encoder_seq_length", "model.data.seq_length"),
@@ -65,37 +26,6 @@ AUTOMODEL = Mesh(
     "NeMo AutoModel", "step_scheduler.local_batch_size", "step_scheduler.global_batch_size", (),
     "distributed.tp_size", "distributed.pp_size", "distributed.cp_size", default_whole=32,
 )  # fmt: skip
-TITAN = Mesh(
-    "torchtitan", "training.local_batch_size", "training.global_batch_size",
-    ("training.seq_len",), "parallelism.tensor_parallel_degree",
-    "parallelism.pipeline_parallel_degree", "parallelism.context_parallel_degree",
-)  # fmt: skip
-
-
-def _bridge(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-    """Megatron-Bridge 0.3: packed rows hold many documents, and a micro-batch holds one of them."""
-    train, model, dataset = (
-        next((name for name in (kind, f"{kind}_config") if given.has(name)), kind)
-        for kind in ("train", "model", "dataset")
-    )
-    specs = f"{dataset}.packed_sequence_specs"
-    size = f"{specs}.packed_sequence_size"
-    lengths = (size,) if given.has(size) else (f"{dataset}.seq_length", f"{model}.seq_length")
-    mesh = replace(
-        MEGATRON, source="Megatron-Bridge", rows=f"{train}.micro_batch_size",
-        whole=f"{train}.global_batch_size", length=lengths, devices=(),
-        tensor=f"{model}.{MEGATRON.tensor}", pipeline=f"{model}.{MEGATRON.pipeline}",
-        context=f"{model}.{MEGATRON.context}",
-    )  # fmt: skip
-    launch = mesh.read(given, asked, beside)
-    if not given.has(specs):
-        return launch
-    if launch.plan.rows != 1:
-        raise ValueError(
-            f"{mesh.rows} is {launch.plan.rows:,} and must be 1 with packed_sequence_specs: a row "
-            "of packed documents is made longer instead"
-        )
-    return replace(launch, unit="packs")
 
 
 def _automodel(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -105,71 +35,6 @@ def _automodel(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> L
     mesh = replace(AUTOMODEL, length=(size,) if packed else ("dataset.seq_length",))
     launch = mesh.read(given, asked, beside)
     return replace(launch, unit="packs") if packed else launch
-
-
-def _titan(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-    """torchtitan: the shard degree is a number, or -1 for all devices that are left."""
-    shard = "parallelism.data_parallel_shard_degree"
-    if not given.is_open(shard):
-        names = (shard, "parallelism.data_parallel_replicate_degree", TITAN.tensor, TITAN.pipeline)
-        devices = prod(given.count(name, 1) for name in (*names, TITAN.context))
-        if asked.devices not in (None, devices):
-            raise ValueError(
-                f"devices is {asked.devices:,} here (--devices), and the degrees of the config "
-                f"multiply to {devices:,}"
-            )
-        asked = replace(asked, devices=devices)
-    return TITAN.read(given, asked, beside)
-
-
-def _megatron(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-    """Megatron-LM: arguments; what changes the step while it trains is said, or refused."""
-    if given.has("step_batch_size_schedule"):
-        raise ValueError(
-            "step-batch-size-schedule changes the step while it trains: give the global-batch-size "
-            "of the stage that you ask about"
-        )
-    launch = MEGATRON.read(given, asked, beside)
-    if not given.has("rampup_batch_size"):
-        return launch
-    ramp = Ramp.of(given.get("rampup_batch_size"), launch.plan.sequences_per_step)
-    return replace(
-        launch,
-        notes=(
-            f"rampup-batch-size: {ramp.start:,} sequences at first, {ramp.increment:,} more at a "
-            f"time over {ramp.samples:,} samples (Megatron core up to 0.16; later versions take "
-            "the flag and do not ramp)",
-        ),
-    )
-
-
-@dataclass(frozen=True)
-class Ramp:
-    """Megatron core 0.16 `--rampup-batch-size start increment samples`.
-
-    >>> Ramp(16, 8, 300_000, whole=1024).at(150_000)
-    520
-    """
-
-    start: int
-    increment: int
-    samples: int
-    whole: int
-
-    @classmethod
-    def of(cls, words: object, whole: int) -> "Ramp":
-        """The ramp of three words."""
-        if not isinstance(words, tuple | list) or len(words) != 3:
-            raise ValueError("rampup-batch-size takes three numbers: start, increment and samples")
-        name = "rampup-batch-size"
-        start, increment, samples = (Settings({name: word}).count(name) for word in words)
-        return cls(start, increment, samples, whole)
-
-    def at(self, consumed: int) -> int:
-        """Sequences per step after `consumed` samples."""
-        increments = quotient(self.whole - self.start, self.increment, "the ramp")
-        done = consumed * increments // self.samples
-        return min(self.start + self.increment * done, self.whole)
 
 
 def _torchtune(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -232,7 +97,7 @@ MESHES = [
             "seq_length", "rampup_batch_size", "step_batch_size_schedule",
         )),
         frozenset({"micro_batch_size", "global_batch_size"}),
-        _megatron,
+        megatron,
     ),
     Format(
         "megatron-bridge",
@@ -242,7 +107,7 @@ MESHES = [
             ("train_config.micro_batch_size", "train_config.global_batch_size"),
         ),
         frozenset(),
-        _bridge,
+        bridge,
     ),
     Format(
         "nemo",
@@ -251,7 +116,6 @@ MESHES = [
         NEMO.read,
     ),
     Format("automodel", (("step_scheduler.local_batch_size",),), frozenset(), _automodel),
-    Format("torchtitan", (("training.local_batch_size",),), frozenset(), _titan),
     Format(
         "torchtune", (("batch_size", "_component_"),),
         frozenset({"batch_size", "gradient_accumulation_steps"}), _torchtune,

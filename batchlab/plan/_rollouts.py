@@ -10,9 +10,10 @@ Words
 from dataclasses import replace
 
 from batchlab.plan._formats import HF, Format, training_arguments
-from batchlab.plan._meshes import world_of
+from batchlab.plan._mesh import world_of
 from batchlab.plan._plan import data_parallel_degree
 from batchlab.plan._settings import Asked, Degrees, Launch, Rollout, Settings, quotient
+from batchlab.plan._stages import generated
 
 __all__ = ["ROLLOUTS"]
 
@@ -20,20 +21,15 @@ __all__ = ["ROLLOUTS"]
 def _grpo(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """TRL 1.16 GRPO: per_device_train_batch_size counts completions."""
     asked = _with_length(given, asked, "max_prompt_length", "max_completion_length")
-    launch = training_arguments(given, asked, beside)
-    micro = launch.plan.rows * launch.plan.data_parallel
-    of_step, whole, group = "steps_per_generation", "generation_batch_size", "num_generations"
-    if given.has(of_step, whole):
-        raise ValueError(f"{of_step} and {whole} exclude each other: give one of them")
-    if given.has(whole):
-        generated = given.count(whole)
-        quotient(generated, micro, whole)
-    else:
-        generated = micro * given.count(of_step, launch.plan.accumulation)
-    each = given.count(group, 8)
-    prompts = quotient(generated, each, "the completions of a generation,")
-    rollout = Rollout(prompts, each, given.count("num_iterations", 1))
-    return replace(launch, source="TRL GRPO", unit="completions", rollout=rollout)
+    launch = replace(training_arguments(given, asked, beside), source="TRL GRPO")
+    return generated(given, launch)
+
+
+def _rloo(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """TRL 1.16 RLOO: as GRPO, with two completions of a prompt by default."""
+    asked = _with_length(given, asked, "max_prompt_length", "max_completion_length")
+    launch = replace(training_arguments(given, asked, beside), source="TRL RLOO")
+    return generated(given, launch, each=2)
 
 
 def _with_length(given: Settings, asked: Asked, prompt: str, completion: str) -> Asked:
@@ -118,6 +114,7 @@ ROLLOUTS = [
         _grpo,
         ("training-arguments", "trl"),
     ),
+    Format("rloo", (), HF, _rloo),  # its names are those of GRPO: only found by its script
     Format("verl", ((f"{ACTOR}.ppo_mini_batch_size",),), frozenset(), _verl),
     Format(
         "openrlhf",

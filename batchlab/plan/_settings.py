@@ -14,8 +14,9 @@ from typing import Any
 from batchlab import reading, units
 from batchlab.plan._plan import Plan, data_parallel_degree, nearest
 
-__all__ = ["Asked", "Degrees", "Launch", "Rollout", "Settings", "Twice", "quotient"]
+__all__ = ["PROGRAM", "Asked", "Degrees", "Launch", "Rollout", "Settings", "Twice", "quotient"]
 
+PROGRAM = "_program"  # no option is called so: names of the scripts that a line starts
 MOST = 2**40  # no count of a launch is larger: more is a slip of the keyboard
 
 
@@ -167,8 +168,18 @@ class Settings:
 
         The config holds it under one of `names`, or as a `product` whose first factor is there.
         """
-        values = {name: self.count(name) for name in names if not self.is_open(name)}
-        if product and not self.is_open(product[0]):
+        known = [name for name in names if not self.is_open(name)]
+        factors = product if product and not self.is_open(product[0]) else ()
+        if outside := [name for name in (*known, *factors) if self.is_from_outside(name)]:
+            if given is not None:
+                return given
+            shown = repr(self.first(outside[0])[:40])
+            raise ValueError(
+                f"{outside[0]} is {shown}, which the script takes from outside of it: give "
+                f"{what}= (--{what})"
+            )
+        values = {name: self.count(name) for name in known}
+        if factors:
             values[" x ".join(product)] = prod(self.count(name, 1) for name in product)
         names = (*names, *([" x ".join(product)] if product else []))
         if len(set(values.values())) > 1:
@@ -188,6 +199,15 @@ class Settings:
             )
         return inside
 
+    def is_from_outside(self, name: str) -> bool:
+        """Whether a variable stands there that the script does not set."""
+        value = self.first(name)
+        return isinstance(value, str) and "$" in value
+
+    def first(self, name: str) -> Any:
+        """The value of a name; of several words, the first."""
+        return _first(self.get(name))
+
     @staticmethod
     def split(
         world: int, degrees: Degrees, rows: int, accumulation: int, length: int, source: str
@@ -205,11 +225,16 @@ def quotient(total: int, part: int, name: str) -> int:
     return total // part
 
 
+def _first(value: Any) -> Any:
+    """The first of several words: a flag may have more words behind it."""
+    several = isinstance(value, list | tuple) and value and not isinstance(value, Twice)
+    return value[0] if several else value
+
+
 def _count(name: str, value: Any) -> int:
     if isinstance(value, Twice):
         raise ValueError(f"{name} is given twice: {' and '.join(map(reading.shown, value))}")
-    if isinstance(value, list | tuple) and value:
-        value = value[0]  # a flag with more words behind it
+    value = _first(value)
     if value == "auto":
         raise ValueError(
             f'{name} is "auto": give the number that the launcher fills in, or the config that it '

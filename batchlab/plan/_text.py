@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from batchlab import reading
-from batchlab.plan._settings import Twice
+from batchlab.plan._settings import PROGRAM, Twice
 
-__all__ = ["Config", "settings_of"]
+__all__ = ["Config", "is_line", "settings_of"]
 
 Config = Mapping[str, Any] | Sequence[str] | str | Path
 SCRIPTS = (".sh", ".bash", ".slurm", ".sbatch")
@@ -39,6 +39,21 @@ def settings_of(config: Config) -> tuple[str, dict[str, Any]]:
     return "the flags", _nested(_of_words(config), "the flags")
 
 
+def is_line(config: Config) -> bool:
+    """Whether a config is a command line or a script with one, and not a file of settings."""
+    if isinstance(config, str) and config.lstrip().startswith("-"):
+        return True
+    if isinstance(config, str | Path):
+        path = Path(config)
+        settings = path.suffix in (".yaml", ".yml", ".toml")
+        return path.suffix in SCRIPTS or (not settings and _of_shell(reading.text_of(path)))
+    return not isinstance(config, Mapping)
+
+
+def _of_shell(text: str) -> bool:
+    return text.lstrip().startswith(("#!", "-"))
+
+
 def _of_file(path: Path) -> Mapping[Any, Any]:
     if not path.exists():
         raise ValueError(f"{path}: no such config file")
@@ -50,7 +65,7 @@ def _of_file(path: Path) -> Mapping[Any, Any]:
             found = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: not TOML ({_first_line(error)})") from None
-    elif path.suffix in SCRIPTS or text.lstrip().startswith(("#!", "-")):
+    elif path.suffix in SCRIPTS or _of_shell(text):
         try:
             return _of_words(_of_script(text))
         except ValueError as error:
@@ -147,8 +162,12 @@ def _both_sections(one: Any, other: Any) -> bool:
 def _of_words(words: Iterable[str]) -> dict[str, Any]:
     """--name value, --name=value and name.inside=value; a flag without a value is True."""
     found: dict[str, list[Any]] = {}
-    name = None
+    programs: list[str] = []
+    name = before = None
     for word in words:
+        if started := _program(word, before):
+            programs.append(started)
+        before = word
         if re.match(r"--?[A-Za-z]", word):
             name, _, value = word.lstrip("-").partition("=")
             name = name.replace("-", "_")
@@ -159,7 +178,18 @@ def _of_words(words: Iterable[str]) -> dict[str, Any]:
             name = None
         elif name is not None:
             found[name][-1].append(word)
-    return {name: _one_of(name, values) for name, values in found.items()}
+    settings = {name: _one_of(name, values) for name, values in found.items()}
+    return settings | ({PROGRAM: tuple(programs)} if programs else {})
+
+
+def _program(word: str, before: str | None) -> str | None:
+    """The name of what a word starts: a script, a module after -m, a command after trl."""
+    if before == "trl" and word.isidentifier():
+        return word
+    if before == "-m":
+        return word.rpartition(".")[2]
+    script = re.fullmatch(r"(?:.*/)?(\w+)\.py", word)
+    return script[1] if script else None
 
 
 def _one_of(name: str, values: list[list[str]]) -> Any:

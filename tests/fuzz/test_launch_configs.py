@@ -123,6 +123,9 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
         "sequence_len": n},
     "deepspeed": lambda r, a, d, n: {
         "train_batch_size": r * a * d, "train_micro_batch_size_per_gpu": r, "seq_length": n},
+    "gpt-neox": lambda r, a, d, n: {
+        "train_micro_batch_size_per_gpu": r, "gradient_accumulation_steps": a, "seq_length": n,
+        "pipe_parallel_size": 1},
     "megatron": lambda r, a, d, n: {
         "micro_batch_size": r, "global_batch_size": r * a * d, "seq_length": n},
     "megatron-bridge": lambda r, a, d, n: {
@@ -136,6 +139,14 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
     "torchtitan": lambda r, a, d, n: {
         "training.local_batch_size": r, "training.global_batch_size": r * a * d,
         "training.seq_len": n},
+    "llm-foundry": lambda r, a, d, n: {
+        "global_train_batch_size": r * a * d, "device_train_microbatch_size": r, "max_seq_len": n},
+    "levanter": lambda r, a, d, n: {
+        "trainer.train_batch_size": r * a * d, "trainer.per_device_parallelism": r,
+        "model.seq_len": n},
+    "maxtext": lambda r, a, d, n: {
+        "per_device_batch_size": float(r), "gradient_accumulation_steps": a,
+        "max_target_length": n},
     "torchtune": lambda r, a, d, n: {
         "dataset._component_": "x", "batch_size": r, "gradient_accumulation_steps": a,
         "tokenizer.max_seq_len": n},
@@ -152,14 +163,20 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
         "actor_rollout_ref.actor.ppo_mini_batch_size": r * a * d,
         "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": r, "data.max_prompt_length": 1,
         "data.max_response_length": n - 1},
+    "nemo-rl": lambda r, a, d, n: {
+        "sft.x": 1, "policy.train_global_batch_size": r * a * d,
+        "policy.train_micro_batch_size": r, "policy.max_total_sequence_length": n},
     "openrlhf": lambda r, a, d, n: {
         "train.batch_size": r * a * d, "rollout.batch_size": 64, "train.micro_batch_size": r,
         "data.max_len": n},
 }  # fmt: skip
 
 
+STAGES = {"dpo", "orpo", "cpo", "reward", "kto", "rloo"}  # in words that they share
+
+
 def test_every_tool_that_can_stand_alone_is_written_here():
-    assert set(TOOLS) - set(WRITTEN) == {"accelerate", "unsloth"}
+    assert set(TOOLS) - set(WRITTEN) == {"accelerate", "unsloth", *STAGES}
 
 
 def test_a_plan_in_the_words_of_a_tool_is_read_back(fuzz, tmp_path):
@@ -173,3 +190,16 @@ def test_a_plan_in_the_words_of_a_tool_is_read_back(fuzz, tmp_path):
             assert from_config(config, devices=replicas).plan == wanted
 
     fuzz(law, st.sampled_from(sorted(WRITTEN)), SMALL, SMALL, SMALL, st.integers(2, 4096))
+
+
+def test_a_line_wins_over_the_file_of_any_tool(fuzz, tmp_path):
+    """Every size that the line names; DeepSpeed's own file is no recipe, but a launcher's."""
+
+    def law(tool, sizes, others):
+        *_, replicas, _ = sizes
+        (tmp_path / "a.yaml").write_text(yaml.safe_dump(nested(WRITTEN[tool](*others))))
+        launch = from_config(tmp_path / "a.yaml", as_flags(WRITTEN[tool](*sizes)), devices=replicas)
+        assert launch.plan == Plan(*sizes)
+
+    sizes = st.tuples(SMALL, SMALL, SMALL, st.integers(2, 4096))
+    fuzz(law, st.sampled_from(sorted(set(WRITTEN) - {"deepspeed"})), sizes, sizes)

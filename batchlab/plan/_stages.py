@@ -1,0 +1,146 @@
+"""Stages after pretraining: a pair of answers is two sequences, a prompt has many completions.
+
+    Launch as its sizes stand, stage  ->  Launch in sequences, with a note or a Rollout
+
+Words
+    pair     a prompt with the answer that was preferred and the one that was not
+    stage    what a trainer is asked for: dpo, orpo, rm, kto, grpo, ...
+    program  the scripts that a command line starts; `Settings` keep their names under `PROGRAM`
+"""
+
+from dataclasses import replace
+
+from batchlab.plan._settings import PROGRAM, Launch, Rollout, Settings, Twice, quotient
+
+__all__ = ["generated", "stage_word", "staged", "trl_stage"]
+
+PAIRS = {"dpo", "ipo", "orpo", "cpo", "simpo", "kto_pair", "rm", "reward"}
+
+
+def staged(launch: Launch, stage: str) -> Launch:
+    """The launch of a stage whose rows count examples; a stage that is not read is refused."""
+    plan = launch.plan
+    if stage in PAIRS:
+        rows = 2 * plan.rows
+        note = (
+            f"a step sees {plan.sequences_per_step:,} pairs of 2 sequences: {rows:,} rows at once"
+        )
+        plan = replace(plan, rows=rows)
+    elif stage == "kto":
+        note = "an example is one completion; the pass over mismatched pairs has no gradient"
+    elif stage == "sft":
+        return launch
+    else:
+        raise ValueError(f"the stage {stage:.40}: what one step of it sees is not read")
+    return replace(launch, plan=plan, notes=(*launch.notes, f"{stage}: {note}"))
+
+
+def generated(given: Settings, launch: Launch, section: str = "", each: int = 8) -> Launch:
+    """The launch of TRL 1.16 GRPO, whose rows count completions; `each` is a default."""
+    of_step, whole, group, again = (
+        section + name
+        for name in (
+            "steps_per_generation", "generation_batch_size", "num_generations", "num_iterations",
+        )
+    )  # fmt: skip
+    micro = launch.plan.rows * launch.plan.data_parallel
+    if given.has(of_step, whole):
+        raise ValueError(f"{of_step} and {whole} exclude each other: give one of them")
+    if given.has(whole):
+        made = given.count(whole)
+        quotient(made, micro, whole)
+    else:
+        made = micro * given.count(of_step, launch.plan.accumulation)
+    each = given.count(group, each)
+    prompts = quotient(made, each, "the completions of a generation,")
+    rollout = Rollout(prompts, each, given.count(again, 1))
+    return replace(launch, unit="completions", rollout=rollout)
+
+
+SCRIPTS = {
+    "dpo": ("dpo", "run_dpo", "dpo_vlm"),
+    "orpo": ("orpo", "run_orpo"),
+    "cpo": ("cpo",),
+    "kto": ("kto",),
+    "reward": ("reward", "reward_modeling"),
+    "grpo": ("grpo", "run_grpo", "grpo_vlm"),
+    "rloo": ("rloo",),
+    "trl": ("sft", "run_sft", "sft_vlm"),
+}
+UNREAD = {"ppo", "ppo_tldr", "online_dpo", "dpo_online", "xpo", "nash_md", "gkd", "prm", "bco"}
+OWN = {  # names that only one stage has
+    "cpo": ("simpo_gamma", "cpo_alpha"),
+    "kto": ("desirable_weight", "undesirable_weight"),
+    "reward": ("center_rewards_coefficient",),
+    "dpo": ("rpo_alpha", "ld_alpha", "f_divergence_type", "discopop_tau", "use_weighting"),
+}
+LOSSES = {
+    "dpo": {
+        "sigmoid", "hinge", "ipo", "robust", "exo_pair", "nca_pair", "bco_pair", "sppo_hard",
+        "aot", "aot_pair", "apo_zero", "apo_down", "discopop", "kto_pair",
+    },
+    "cpo": {"simpo"},
+    "kto": {"kto", "apo_zero_unpaired"},
+}  # fmt: skip
+SHARED = (  # names of several stages, and never of plain fine-tuning
+    "beta", "max_prompt_length", "max_completion_length", "precompute_ref_log_probs",
+    "reference_free", "reward_funcs",
+)  # fmt: skip
+
+
+def trl_stage(given: Settings) -> str | None:
+    """The tool that reads these TrainingArguments, or None where nothing names a stage."""
+    if given.has("rlhf_type"):
+        return _of_swift(given)
+    if started := _started(given.get(PROGRAM) or ()):
+        return started
+    if given.has("num_ppo_epochs") or given.has("num_mini_batches"):
+        raise ValueError("ppo: what one step of this trainer sees is not read")
+    for stage, names in OWN.items():
+        if any(given.has(name) for name in names):
+            return stage
+    for stage, losses in LOSSES.items():
+        if given.get("loss_type") in losses:
+            return stage
+    if shared := [name for name in SHARED if given.has(name)]:
+        if _of_handbook(given) and not given.has("reward_funcs"):
+            return "dpo"
+        raise ValueError(
+            f"{shared[0]} is of a stage of preferences or rewards, and several have it: say "
+            "tool= (--tool) dpo, orpo, cpo or reward (pairs), kto or grpo"
+        )
+    return None
+
+
+def _started(programs: tuple[str, ...]) -> str | None:
+    """The stage of the scripts that a line starts; several of them are refused."""
+    if unread := [program for program in programs if program in UNREAD]:
+        raise ValueError(f"{unread[0]}: what one step of this trainer sees is not read")
+    found = sorted({s for s, names in SCRIPTS.items() for one in programs if one in names})
+    if len(found) > 1:
+        raise ValueError(f"it starts {' and '.join(found)}: give the line of one of them")
+    return found[0] if found else None
+
+
+def _of_swift(given: Settings) -> str:
+    """ms-swift 3: its accumulation depends on the devices where it is not given."""
+    stage = stage_word(given, "rlhf_type")
+    if not given.has("gradient_accumulation_steps"):
+        raise ValueError("gradient_accumulation_steps is missing: ms-swift fills it in by itself")
+    named = {"rm": "reward", "simpo": "cpo"}.get(stage, stage)
+    if named not in ("dpo", "orpo", "cpo", "reward", "kto", "grpo"):
+        raise ValueError(f"rlhf_type {stage:.40}: what one step of that stage sees is not read")
+    return named
+
+
+def _of_handbook(given: Settings) -> bool:
+    """Whether alignment-handbook reads it, whose stages of preferences all see pairs."""
+    return given.has("dataset_mixer") or given.has("dataset_mixture")
+
+
+def stage_word(given: Settings, name: str) -> str:
+    """The stage that a config names; "sft" where it names none."""
+    value = given.get(name)
+    if isinstance(value, Twice):
+        raise ValueError(f"{name} is given twice: {' and '.join(map(str, value)):.80}")
+    return str(value).lower() if value not in (None, False, "") else "sft"
