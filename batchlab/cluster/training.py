@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from batchlab.cluster import _lock as lock
 from batchlab.cluster._pointer import latest
 
 __all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch"]
@@ -84,7 +85,7 @@ def launch(
     A process that dies takes the others with it; all start again from the last checkpoint, up to
     `restarts` times. One that stands still is given up after `timeout` seconds, and ended. What is
     wrong with the documents or the model is tried once. RuntimeError says which process failed
-    first, and how.
+    first, and how; ValueError, who else runs in this folder.
     """
     if settings.form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {settings.form!r}")
@@ -93,8 +94,20 @@ def launch(
     if settings.stream and settings.documents is None:
         raise ValueError("a stream is of documents of one's own: the embedded ones fit into memory")
     folder.mkdir(parents=True, exist_ok=True)
-    require_same(folder / "checkpoints", settings)
-    asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
+    with lock.held(folder):
+        require_same(folder / "checkpoints", settings)
+        asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
+        return _run(folder, asked, processes, restarts, heard)
+
+
+def _run(
+    folder: Path,
+    asked: dict[str, Any],
+    processes: int,
+    restarts: int,
+    heard: Callable[[list[dict[str, Any]]], None] | None,
+) -> list[dict[str, Any]]:
+    """Start torchrun and listen to it; the folder is ours."""
     (folder / "asked.json").write_text(json.dumps(asked | {"launcher": os.getpid()}))
     for old in (*folder.glob("failed_*.txt"), *folder.glob("alive_*")):
         old.unlink()
