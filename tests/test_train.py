@@ -62,8 +62,9 @@ def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo):
 
 
 def test_who_is_silent_and_who_never_came(tmp_path):
+    (tmp_path / alive.ASKED).write_text('{"launch": "this"}')
     for rank in (0, 1):
-        alive.beat(tmp_path, rank, os.getpid())
+        alive.beat(tmp_path, rank, os.getpid(), "this")
     os.utime(next(tmp_path.glob("alive_1_*")), (0, 0))
     found = alive.silent(tmp_path, 0, 3, 5.0)
     assert found.keys() == {1, 2} and found[1] > 1e6 and found[2] is None
@@ -77,7 +78,7 @@ def test_a_process_that_ended_before_it_could_say_why_is_named(tmp_path):
 
 def members(folder):
     """Process numbers of torchrun and the ranks of a run."""
-    words = ["pgrep", "-f", f"_member {folder}$"]
+    words = ["pgrep", "-f", f"_member [0-9a-f]+ {folder}$"]
     found = subprocess.run(words, capture_output=True, text=True)
     return [int(one) for one in found.stdout.split()]
 

@@ -6,10 +6,11 @@ It is written after every process has written its part: a checkpoint that it nam
 """
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["Latest", "latest", "point"]
+__all__ = ["Latest", "latest", "point", "replace"]
 
 LATEST = "LATEST"
 
@@ -44,6 +45,14 @@ def latest(folder: Path) -> Latest | None:
 
 def point(folder: Path, to: Latest) -> None:
     """Name another checkpoint as the last one, whole or not at all."""
-    part = folder / f"{LATEST}.part"
-    part.write_text(json.dumps(asdict(to)))
-    part.replace(folder / LATEST)
+    replace(folder / LATEST, json.dumps(asdict(to)))
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file whole or not at all, on the disk when this returns."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

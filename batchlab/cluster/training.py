@@ -15,6 +15,7 @@ Words
 import json
 import os
 import re
+import secrets
 import subprocess
 import sys
 import time
@@ -23,8 +24,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
-from batchlab.cluster._pointer import latest
+from batchlab.cluster._pointer import latest, replace
 
 __all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch"]
 
@@ -108,16 +110,19 @@ def _run(
     heard: Callable[[list[dict[str, Any]]], None] | None,
 ) -> list[dict[str, Any]]:
     """Start torchrun and listen to it; the folder is ours."""
-    (folder / "asked.json").write_text(json.dumps(asked | {"launcher": os.getpid()}))
-    for old in (*folder.glob("failed_*.txt"), *folder.glob("alive_*")):
-        old.unlink()
+    launch = secrets.token_hex(4)
+    own = asked | {"launcher": os.getpid(), "launch": launch}
+    replace(folder / alive.ASKED, json.dumps(own))
+    lock.alone(folder)
+    for old in (*folder.glob("failed_*.txt"), *folder.glob("alive_*"), *folder.glob("log.txt")):
+        old.unlink()  # what is left of an earlier torchrun writes into its own log
     words = ["--standalone", f"--nproc-per-node={processes}", f"--max-restarts={restarts}"]
     command = [sys.executable, "-m", "torch.distributed.run", *words]
     # a new life must not meet the addresses of the dead: pytorch#135712
     around = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1", "OMP_NUM_THREADS": "1"} | os.environ
     with (folder / "log.txt").open("wb") as log:
         running = subprocess.Popen(
-            [*command, "-m", WORKER, str(folder)], stdout=log, stderr=log, env=around
+            [*command, "-m", WORKER, launch, str(folder)], stdout=log, stderr=log, env=around
         )
         try:
             while running.poll() is None:
@@ -129,6 +134,8 @@ def _run(
         finally:
             running.terminate()  # an interrupted run leaves no process behind
             running.wait()
+    if (now := alive.asked(folder))["launch"] != launch:  # only where there are no locks
+        raise RuntimeError(f"{folder} was taken over by another start (process {now['launcher']})")
     if running.returncode:
         raise RuntimeError(_reason(folder))
     return curve(folder)
