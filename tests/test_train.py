@@ -52,7 +52,7 @@ def test_what_cannot_run_is_refused_before_a_process_starts(tmp_path):
     ],
 )
 def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo):
-    (tmp_path / "curve.jsonl").write_text('{"step": 3}\n{"step": 4')
+    (tmp_path / "curve.jsonl").write_text('{"step": 3, "tokens": 9}\n{"step": 4')
     (tmp_path / "log.txt").write_text("E api.py failed (exitcode: -9) local_rank: 1 (pid: 7)")
     (tmp_path / "failed_0.txt").write_text(echo)
     killed = training._reason(tmp_path)

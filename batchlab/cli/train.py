@@ -73,6 +73,7 @@ def run(args: argparse.Namespace) -> Answer:
             "",
             f"The first process wrote down where its time went: batchlab doctor "
             f"{args.run / 'monitor.jsonl'}",
+            *(notes := training.notes(args.run)),
         ]
     )
-    return Answer({"run": str(args.run), "curve": lines}, text)
+    return Answer({"run": str(args.run), "curve": lines, "notes": notes}, text)

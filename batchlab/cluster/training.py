@@ -26,9 +26,10 @@ from typing import Any
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
+from batchlab.cluster._curve import curve
 from batchlab.cluster._pointer import latest, replace
 
-__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch"]
+__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch", "notes"]
 
 FORMS = ("ddp", "fsdp", "plain")
 PIECES = 8  # of a step
@@ -40,6 +41,7 @@ ECHO = re.compile(
 )
 ENDED = re.compile(r"failed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<rank>\d+)")
 WORKER = "batchlab.cluster._member"
+NOTES = "notes.txt"
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ def _run(
     own = asked | {"launcher": os.getpid(), "launch": launch}
     replace(folder / alive.ASKED, json.dumps(own))
     lock.alone(folder)
-    for old in (*folder.glob("failed_*.txt"), *folder.glob("alive_*"), *folder.glob("log.txt")):
+    of_before = ("failed_*.txt", "alive_*", "log.txt", NOTES)
+    for old in [path for name in of_before for path in folder.glob(name)]:
         old.unlink()  # what is left of an earlier torchrun writes into its own log
     words = ["--standalone", f"--nproc-per-node={processes}", f"--max-restarts={restarts}"]
     command = [sys.executable, "-m", "torch.distributed.run", *words]
@@ -161,13 +164,10 @@ def require_same(checkpoints: Path, settings: Settings) -> None:
         )
 
 
-def curve(folder: Path) -> list[dict[str, Any]]:
-    """The steps that are done: step, target tokens so far, loss, gradient norm, seconds."""
-    try:
-        lines = (folder / "curve.jsonl").read_text().splitlines()
-    except FileNotFoundError:
-        return []
-    return [json.loads(line) for line in lines if line.endswith("}")]
+def notes(folder: Path) -> list[str]:
+    """What the last launch found damaged in the folder, and where it went on; a line each."""
+    path = folder / NOTES
+    return path.read_text().splitlines() if path.exists() else []
 
 
 def _said(folder: Path) -> dict[str, str]:
