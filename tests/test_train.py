@@ -58,7 +58,9 @@ def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo):
     killed = training._reason(tmp_path)
     assert killed.startswith("process 1 was killed by signal 9") and "3 steps are done" in killed
     (tmp_path / "failed_1.txt").write_text("raised ValueError: no")
-    assert training._reason(tmp_path).startswith("process 1 raised ValueError: no; 3 steps")
+    mistake = training._reason(tmp_path)
+    assert mistake.startswith("process 1 raised ValueError: no; 3 steps")
+    assert "goes on from there" in killed and "goes on from there" not in mistake
 
 
 def test_who_is_silent_and_who_never_came(tmp_path):

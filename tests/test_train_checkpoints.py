@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from torch.distributed.checkpoint.api import CheckpointException
 
+from batchlab import cli
+from batchlab.cli._proof import fault_of_records, proof
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _pointer as pointer
@@ -137,6 +139,42 @@ def test_what_torch_raises_of_a_checkpoint_is_one_line():
         raise CheckpointException("read", {0: (cause, None)})
 
 
+def shown(run, capsys):
+    code = cli.main(["train", str(run), "--verify"])
+    out, err = capsys.readouterr()
+    return code, out + err
+
+
+def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
+    grow(tmp_path, 3)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    code, said = shown(tmp_path, capsys)
+    assert code == 0 and "3 steps, 30 target tokens; nothing is wrong" in said
+    assert "step_00000003, 2 files" in said and "step_00000002, 2 files" in said
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda run: flip(run / "checkpoints/step_00000002/weights"), "2/weights is damaged"),
+        (lambda run: flip(run / "checkpoints/LATEST"), "LATEST is damaged"),
+        (lambda run: flip(run / curves.CURVE, 30), "is not as it was written up to step 3"),
+        (lambda run: (run / curves.CURVE).unlink(), "curve.jsonl is gone"),
+        (lambda run: curves.append(run, {"step": 3, "tokens": 31}, to_disk=False), "line 4: step"),
+    ],
+)
+def test_verify_names_what_is_wrong(tmp_path, capsys, spoil, said):
+    grow(tmp_path, 3)
+    spoil(tmp_path)
+    code, text = shown(tmp_path, capsys)
+    assert code == 1 and said in text and "1 of " in text
+
+
+def test_verify_of_no_run_is_refused(tmp_path, capsys):
+    assert shown(tmp_path, capsys) == (1, f"batchlab: {tmp_path}: no run in this folder\n")
+
+
 @pytest.mark.slow
 def test_a_run_goes_on_from_the_checkpoint_before_and_lies_on_the_undisturbed_one(tmp_path):
     settings = training.Settings(rows=1, length=64)
@@ -153,3 +191,9 @@ def test_a_run_goes_on_from_the_checkpoint_before_and_lies_on_the_undisturbed_on
         for lines in map(training.curve, (calm, hurt))
     ]
     assert same[0] == same[1], json.dumps(same)
+    for run in (calm, hurt):
+        agreed = proof(run)
+        assert agreed.code == 0 and "agrees with the curve" in agreed.text
+    records = [hurt / "monitor.jsonl"]
+    fewer = [line | {"tokens": line["tokens"] // 2} for line in training.curve(hurt)]
+    assert "target tokens in" in fault_of_records(fewer, records), "the mistake beside it"

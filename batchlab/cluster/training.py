@@ -28,8 +28,9 @@ from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import curve
 from batchlab.cluster._pointer import latest, replace
+from batchlab.cluster._verify import verify
 
-__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch", "notes"]
+__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch", "notes", "verify"]
 
 FORMS = ("ddp", "fsdp", "plain")
 PIECES = 8  # of a step
@@ -191,4 +192,6 @@ def _reason(folder: Path) -> str:
         first = "the processes could not be started, or wait for one another"
     done = curve(folder)
     steps = f"{done[-1]['step']:,} steps are done" if done else "no step was done"
-    return f"{first}; {steps}; see {folder / 'log.txt'}. The same command goes on from there"
+    told = f"{first}; {steps}; see {folder / 'log.txt'}"
+    again = not any(what.startswith(MISTAKE) for what in own.values())
+    return f"{told}. The same command goes on from there" if again else told
