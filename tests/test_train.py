@@ -52,18 +52,21 @@ def test_what_cannot_run_is_refused_before_a_process_starts(tmp_path):
     ],
 )
 def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo):
-    (tmp_path / "curve.jsonl").write_text('{"step": 3}\n{"step": 4')
+    (tmp_path / "curve.jsonl").write_text('{"step": 3, "tokens": 9}\n{"step": 4')
     (tmp_path / "log.txt").write_text("E api.py failed (exitcode: -9) local_rank: 1 (pid: 7)")
     (tmp_path / "failed_0.txt").write_text(echo)
     killed = training._reason(tmp_path)
     assert killed.startswith("process 1 was killed by signal 9") and "3 steps are done" in killed
     (tmp_path / "failed_1.txt").write_text("raised ValueError: no")
-    assert training._reason(tmp_path).startswith("process 1 raised ValueError: no; 3 steps")
+    mistake = training._reason(tmp_path)
+    assert mistake.startswith("process 1 raised ValueError: no; 3 steps")
+    assert "goes on from there" in killed and "goes on from there" not in mistake
 
 
 def test_who_is_silent_and_who_never_came(tmp_path):
+    (tmp_path / alive.ASKED).write_text('{"launch": "this"}')
     for rank in (0, 1):
-        alive.beat(tmp_path, rank, os.getpid())
+        alive.beat(tmp_path, rank, os.getpid(), "this")
     os.utime(next(tmp_path.glob("alive_1_*")), (0, 0))
     found = alive.silent(tmp_path, 0, 3, 5.0)
     assert found.keys() == {1, 2} and found[1] > 1e6 and found[2] is None
@@ -77,7 +80,7 @@ def test_a_process_that_ended_before_it_could_say_why_is_named(tmp_path):
 
 def members(folder):
     """Process numbers of torchrun and the ranks of a run."""
-    words = ["pgrep", "-f", f"_member {folder}$"]
+    words = ["pgrep", "-f", f"_member [0-9a-f]+ {folder}$"]
     found = subprocess.run(words, capture_output=True, text=True)
     return [int(one) for one in found.stdout.split()]
 

@@ -2,9 +2,9 @@
 
     words of a verb  ->  offer  ->  a parser
 
-A verb offers at most eight words of its own, `--json` and `--help` aside; what is rarer is in the
-library. Verbs about a step of training also offer `TRAINING`, one list for all of them: it reads
-like the config that people have, so its words have a group of their own in the help.
+A verb offers at most eight words of its own, beside `--json`, `--help` and `--verify`; what is
+rarer is in the library. Verbs about a step of training also offer `TRAINING`, one list for all of
+them: it reads like the config that people have, so its words have a group of their own in the help.
 Words are checked before anything heavy is loaded: numbers and choices by the parser (exit code 2),
 files, folders and words that need each other by `cli._checked` (exit code 1, one line).
 """
@@ -161,7 +161,7 @@ WORDS: Mapping[str, Word] = {
     "nproc": Word("processes of this machine, each with a GPU where there are GPUs", "N",
                   kind=whole),
     "form": Word("how processes share the model", "F", choices=FORMS),
-    "verify": Word("apply the change and measure it", flag=True),
+    "verify": Word("prove what is said: measure it, or read what was written", flag=True),
     "output": Word("file of records; a run that was stopped goes on from it", "FILE",
                    "nothing is kept", Path),
     "course": Word("folder of the course: solutions, course.toml", "FOLDER", ".", Path),

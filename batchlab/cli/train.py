@@ -1,8 +1,9 @@
 """Train a model over processes of this machine: exact steps, checkpoints, a curve, a record.
 
 RUN is a folder: curve.jsonl, monitor.jsonl (for `batchlab doctor`), checkpoints, log.txt. A run
-that was stopped goes on where its last checkpoint stands, on as many processes as you say. Files of
-more than 512 MiB are not held: they are read while they are trained, in their order.
+that was stopped goes on where its last whole checkpoint stands, on as many processes as you say.
+Files of more than 512 MiB are not held: they are read while they are trained, in their order.
+`--verify` trains nothing: it shows whether curve, checkpoints and records of the folder agree.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from batchlab import report
 from batchlab.cli import _progress as progress
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
+from batchlab.cli._proof import proof
 
 __all__ = ["arguments", "run"]
 
@@ -23,13 +25,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the folder, model, documents and processes."""
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of the run")
     options.offer(
-        parser, "model", "data", "rows", "length", "steps", "rate", "nproc", "form",
+        parser, "model", "data", "rows", "length", "steps", "rate", "nproc", "form", "verify",
         rows=2, length=256, steps=60, rate=1e-3, nproc=1, form="ddp",
     )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> Answer:
     """Start the processes, show how far they are, and read the curve."""
+    if args.verify:
+        return proof(args.run)
     from batchlab.cluster import training
 
     settings = training.Settings(
@@ -73,6 +77,7 @@ def run(args: argparse.Namespace) -> Answer:
             "",
             f"The first process wrote down where its time went: batchlab doctor "
             f"{args.run / 'monitor.jsonl'}",
+            *(notes := training.notes(args.run)),
         ]
     )
-    return Answer({"run": str(args.run), "curve": lines}, text)
+    return Answer({"run": str(args.run), "curve": lines, "notes": notes}, text)

@@ -1,6 +1,7 @@
 """Who of the processes of a run is still there, as seen by those that are.
 
     a file each, touched twice a second  ->  which processes are silent, and for how long
+    asked.json, read as often            ->  whether the folder still belongs to this launch
 
 A process that is stopped (SIGSTOP, a debugger, a laptop that swaps) says nothing and dies of
 nothing: the others wait in a collective until the group's time-out. Whoever is left then reads
@@ -9,25 +10,36 @@ here whose file is old, names it and ends it, and torchrun starts all anew or gi
 Words
     beat  a thread touches the file of its process
     life  from one start of all processes to the next; each has files of its own
+    launch  one start by a person or a script; it may take several lives
 """
 
 import contextlib
+import json
 import os
 import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
-__all__ = ["beat", "end", "silent"]
+__all__ = ["ASKED", "asked", "beat", "end", "silent"]
 
 EVERY = 0.5  # seconds between two beats
+ASKED = "asked.json"
 
 
-def beat(folder: Path, rank: int, launcher: int) -> None:
+def asked(folder: Path) -> dict[str, Any]:
+    """What the folder was last asked for: settings, steps, timeout, launcher, launch."""
+    return json.loads((folder / ASKED).read_text())  # type: ignore[no-any-return]
+
+
+def beat(folder: Path, rank: int, launcher: int, launch: str) -> None:
     """Say twice a second that this process is there; end it when its launcher is gone.
 
     launcher  process number of whoever started the run: without it nobody would read the curve,
               and a killed notebook would leave processes behind
+    launch    that this process belongs to: when the folder names another, it leaves, and without
+              a fault, so that torchrun does not start it anew
     """
     path = _path(folder, rank)
     path.write_text(str(os.getpid()))
@@ -37,6 +49,8 @@ def beat(folder: Path, rank: int, launcher: int) -> None:
             if os.name == "posix" and not _is_there(launcher):
                 os._exit(1)
             with contextlib.suppress(OSError):  # the folder is gone: so is the run
+                if asked(folder)["launch"] != launch:
+                    os._exit(0)
                 os.utime(path)
             time.sleep(EVERY)
 

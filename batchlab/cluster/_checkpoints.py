@@ -1,63 +1,105 @@
 """Checkpoints of a run over processes: whole or not there, for any number of processes.
 
-    model, optimizer, finished steps  ->  a folder;  the latest one  ->  model, optimizer, steps
+    model, optimizer, finished steps  ->  a folder;  the newest whole one  ->  model, optimizer
 
 PyTorch's distributed checkpoint holds the tensors, so a run that was saved by two processes goes
-on with three. A pointer to the latest is written after all processes have written theirs.
+on with three. A record that proves them is written after all processes have written theirs.
 """
 
+import contextlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 from torch.distributed.checkpoint.state_dict_loader import load
-from torch.distributed.checkpoint.state_dict_saver import save as write
+from torch.distributed.checkpoint.state_dict_saver import save
 
-from batchlab.cluster._pointer import Latest, latest, point
+from batchlab.cluster._pointer import OWN, Latest, latest, point, whole
 
-__all__ = ["resume", "save"]
-
-KEPT = 2
+__all__ = ["name", "rely", "resume", "write"]
 
 
-def save(
-    folder: Path,
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    steps: int,
-    run: str,
-    lanes: list[list[int]],
-    data: str,
-) -> None:
-    """Write a checkpoint after `steps` finished steps; every process calls this."""
-    name = f"step_{steps:08d}"
-    weights, states = get_state_dict(model, optimizer)
-    write({"model": weights, "optimizer": states}, checkpoint_id=folder / name)
+def name(steps: int) -> str:
+    """The folder of a checkpoint."""
+    return f"step_{steps:08d}"
+
+
+def write(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, steps: int) -> None:
+    """Write what a checkpoint holds; every process calls this."""
+    path = folder / name(steps)
     if dist.get_rank() == 0:
-        point(folder, Latest(name, steps, run, lanes, data))
-        for old in sorted(folder.glob("step_*"))[:-KEPT]:
-            shutil.rmtree(old)
+        _remove(path)  # of an earlier life, perhaps of more processes
     dist.barrier()
+    weights, states = get_state_dict(model, optimizer)
+    with _in_one_line(path, OSError):
+        save({"model": weights, "optimizer": states}, checkpoint_id=path)
+
+
+def rely(folder: Path, on: Latest) -> None:
+    """Name a checkpoint as the last one; then remove all but it and the one before."""
+    before = latest(folder)
+    point(folder, on)
+    kept = {on.name, before.name if before else ""}
+    for old in folder.glob("step_*"):
+        if old.name not in kept:
+            _remove(old)
 
 
 def resume(
     folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, data: str
-) -> Latest | None:
-    """Load the latest checkpoint and say which it was; None if there is none.
+) -> tuple[Latest | None, list[str]]:
+    """Load the newest whole checkpoint; returns it, and what is wrong with newer ones.
 
     One that was trained on documents with another fingerprint is refused.
     """
-    found = latest(folder)
-    if found is not None:
-        if found.data and found.data != data:
-            raise ValueError(
-                f"{folder} holds a run of other documents under the same name (fingerprint "
-                f"{found.data}, now {data}); give another folder, or bring those documents back"
-            )
-        weights, states = get_state_dict(model, optimizer)
+    found, faults = _agreed(folder)
+    if found is None:
+        return None, faults
+    if found.data != data:
+        raise ValueError(
+            f"{folder} holds a run of other documents under the same name (fingerprint "
+            f"{found.data}, now {data}); give another folder, or bring those documents back"
+        )
+    weights, states = get_state_dict(model, optimizer)
+    with _in_one_line(folder / found.name, ValueError):
         load({"model": weights, "optimizer": states}, checkpoint_id=folder / found.name)
-        set_state_dict(model, optimizer, model_state_dict=weights, optim_state_dict=states)
-    return found
+    set_state_dict(model, optimizer, model_state_dict=weights, optim_state_dict=states)
+    if faults and dist.get_rank() == 0:
+        point(folder, found)
+    return found, faults
+
+
+def _agreed(folder: Path) -> tuple[Latest | None, list[str]]:
+    """What the first process found whole, on every process."""
+    told: list[Any] = [None, [], ""]
+    if dist.get_rank() == 0:
+        try:
+            told[:2] = whole(folder)
+        except ValueError as error:
+            told[2] = str(error)
+    dist.broadcast_object_list(told)
+    if told[2]:
+        raise ValueError(told[2])
+    return told[0], told[1]
+
+
+def _remove(checkpoint: Path) -> None:
+    """Remove a checkpoint, its record first: what is left of it is none."""
+    (checkpoint / OWN).unlink(missing_ok=True)
+    shutil.rmtree(checkpoint, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _in_one_line(path: Path, kind: type[Exception]) -> Iterator[None]:
+    """Torch's error of a checkpoint is no Exception and has many lines: an error of one."""
+    try:
+        yield
+    except CheckpointException as error:
+        why = next(iter(error.failures.values()))[0]
+        raise kind(f"{path}: {type(why).__name__}: {why}".splitlines()[0]) from None

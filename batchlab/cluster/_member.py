@@ -6,24 +6,27 @@ Loading torch takes seconds, in which a process can be stopped or run out of mem
 begins before.
 """
 
-import json
 import os
 import sys
 from pathlib import Path
 
-from batchlab.cluster._alive import beat
+from batchlab.cluster import _lock as lock
+from batchlab.cluster._alive import asked, beat
 
 __all__ = ["main"]
 
 
-def main(folder: Path) -> None:
-    """Beat, and train what the launcher asked for in `folder`."""
-    asked = json.loads((folder / "asked.json").read_text())
-    beat(folder, int(os.environ["RANK"]), asked["launcher"])
+def main(launch: str, folder: Path) -> None:
+    """Beat, and train what was asked for in `folder`, unless that was another launch."""
+    lock.stay(folder)
+    wanted = asked(folder)
+    if wanted["launch"] != launch:
+        return
+    beat(folder, int(os.environ["RANK"]), wanted["launcher"], launch)
     from batchlab.cluster import _process
 
-    _process.main(folder, asked)
+    _process.main(folder, wanted)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(sys.argv[1], Path(sys.argv[2]))

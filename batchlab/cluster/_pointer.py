@@ -1,49 +1,152 @@
-"""Which checkpoint of a run is the latest: one small file, read and written here only.
+"""Which checkpoints of a run are whole: small records, written and read here only.
 
-    folder  <->  LATEST: the checkpoint's name, its steps, the run that it belongs to
+    folder  <->  LATEST, and the same beside the weights of each checkpoint that is kept
 
-It is written after every process has written its part: a checkpoint that it names is whole.
+A record is written after every process has written its part, and after the step's line stands in
+the curve. It proves itself and the files that it names: each stands in it with its checksum.
 """
 
+import hashlib
 import json
+import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-__all__ = ["Latest", "latest", "point"]
+__all__ = ["OWN", "Latest", "checkpoints", "damage", "latest", "measured", "point", "replace"]
+__all__ += ["seen", "whole"]
 
-LATEST = "LATEST"
+LATEST, OWN = "LATEST", "whole.json"
+Measured = list[Any]  # bytes, SHA-256
 
 
 @dataclass(frozen=True)
 class Latest:
-    """The last whole checkpoint.
+    """A whole checkpoint.
 
-    name   its folder
-    steps  that were finished when it was written
-    run    what makes two runs the same, in one line
-    lanes  how far each part of a stream was read; empty where all documents are held
-    data   fingerprint of the documents; of a stream, of those that are held out
+    name    its folder
+    steps   that were finished when it was written
+    run     what makes two runs the same, in one line
+    lanes   how far each part of a stream was read; empty where all documents are held
+    data    fingerprint of the documents; of a stream, of those that are held out
+    line    of the curve: the last finished step
+    curve   bytes and checksum of the curve up to this line
+    files   bytes and checksum of each file
+    launch  that wrote it
     """
 
     name: str
     steps: int
     run: str
     lanes: list[list[int]]
-    data: str = ""
+    data: str
+    line: dict[str, Any]
+    curve: Measured
+    files: dict[str, Measured]
+    launch: str
+
+    @property
+    def tokens(self) -> int:
+        """Target tokens up to here."""
+        return int(self.line["tokens"])
 
 
-def latest(folder: Path) -> Latest | None:
-    """The last whole checkpoint in a folder; None if there is none."""
-    try:
-        found = json.loads((folder / LATEST).read_text())
-    except FileNotFoundError:
-        return None
-    more = (found.get("lanes", []), found.get("data", ""))
-    return Latest(found["name"], found["steps"], found["run"], *more)
+def measured(path: Path, first: int | None = None) -> Measured:
+    """Bytes and checksum of a file, or of its first bytes."""
+    with path.open("rb") as file:
+        if first is not None:
+            held = file.read(first)
+            return [len(held), hashlib.sha256(held).hexdigest()]
+        return [path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()]
+
+
+def seen(checkpoint: Path) -> dict[str, Measured]:
+    """What a checkpoint's folder holds, each file with its bytes and checksum."""
+    files = sorted(path for path in checkpoint.rglob("*") if path.is_file() and path.name != OWN)
+    return {str(path.relative_to(checkpoint)): measured(path) for path in files}
 
 
 def point(folder: Path, to: Latest) -> None:
     """Name another checkpoint as the last one, whole or not at all."""
-    part = folder / f"{LATEST}.part"
-    part.write_text(json.dumps(asdict(to)))
-    part.replace(folder / LATEST)
+    told = asdict(to)
+    text = json.dumps(told | {"checksum": _checksum(told)})
+    replace(folder / to.name / OWN, text)
+    replace(folder / LATEST, text)
+
+
+def latest(folder: Path) -> Latest | None:
+    """The newest record that can be read; None if there is none."""
+    return next((one for one in checkpoints(folder) if isinstance(one, Latest)), None)
+
+
+def whole(folder: Path) -> tuple[Latest | None, list[str]]:
+    """The newest checkpoint that is as it was written, and what is wrong with newer ones.
+
+    ValueError where there are checkpoints and none is whole.
+    """
+    faults: list[str] = []
+    for one in checkpoints(folder):
+        fault = damage(folder, one) if isinstance(one, Latest) else one
+        if not fault and isinstance(one, Latest):
+            return one, faults
+        faults.append(fault)
+    if faults:
+        raise ValueError(
+            f"no whole checkpoint is left: {'; '.join(faults)}; give another folder, or delete "
+            f"{folder} to begin anew"
+        )
+    return None, []
+
+
+def checkpoints(folder: Path) -> Iterator[Latest | str]:
+    """Records, the last one first; in place of one that cannot be read, what is wrong with it."""
+    named = _read(folder / LATEST)
+    if named is not None:
+        yield named
+    for path in sorted(folder.glob(f"step_*/{OWN}"), reverse=True):
+        one = _read(path)
+        if not isinstance(named, Latest) or path.parent.name < named.name:
+            yield one if one is not None else f"{path} is gone"
+
+
+def damage(folder: Path, one: Latest) -> str:
+    """The first file of a checkpoint that is not as it was written, and how; "" if all are."""
+    for name, wanted in one.files.items():
+        path = folder / one.name / name
+        try:
+            found = measured(path)
+        except OSError as error:
+            return f"{path}: {error.strerror}"
+        if found[0] != wanted[0]:
+            return f"{path} holds {found[0]:,} bytes, and {wanted[0]:,} were written"
+        if found != wanted:
+            return f"{path} is damaged: its checksum is another one"
+    return ""
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file whole or not at all, on the disk when this returns."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _read(path: Path) -> Latest | str | None:
+    try:
+        told = json.loads(path.read_bytes())
+        proof = told.pop("checksum")
+        if proof == _checksum(told):
+            return Latest(**told)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        pass
+    return f"{path} is damaged, or of an older batchlab"
+
+
+def _checksum(told: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

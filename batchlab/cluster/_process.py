@@ -6,7 +6,6 @@ Started by `cluster.training` under torchrun, through `_member`. The first proce
 them train, and each one records itself (monitor.rank0.jsonl, ...).
 """
 
-import json
 import os
 import sys
 import time
@@ -23,9 +22,11 @@ from batchlab import batches, data, loop, monitor, packing
 from batchlab import model as models
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
+from batchlab.cluster._curve import CURVE, append, cut_back
 from batchlab.cluster._lanes import Streamed
+from batchlab.cluster._pointer import Latest, measured, seen
 from batchlab.cluster._world import world
-from batchlab.cluster.training import ECHO, PIECES, Settings, curve
+from batchlab.cluster.training import ECHO, NOTES, PIECES, Settings
 
 __all__ = ["dealt", "pieces"]
 
@@ -105,7 +106,8 @@ def main(folder: Path, asked: dict[str, Any]) -> None:
     within = timedelta(seconds=asked["timeout"])
     try:
         dist.init_process_group("nccl" if gpu else "gloo", timeout=within)
-        _train(folder, Settings(**asked["settings"]), asked["steps"], "cuda" if gpu else "cpu")
+        device = "cuda" if gpu else "cpu"
+        _train(folder, Settings(**asked["settings"]), asked["steps"], asked["launch"], device)
         dist.barrier()
     except Exception as error:
         _say(folder, rank, f"raised {type(error).__name__}: {error}")
@@ -117,16 +119,17 @@ def main(folder: Path, asked: dict[str, Any]) -> None:
             dist.destroy_process_group()
 
 
-def _train(folder: Path, settings: Settings, steps: int, device: str) -> None:
+def _train(folder: Path, settings: Settings, steps: int, launch: str, device: str) -> None:
     rank, ranks = dist.get_rank(), dist.get_world_size()
     rows: _Rows | Streamed = Streamed(settings) if settings.stream else _Rows(settings)
     saved, run = folder / "checkpoints", settings.named()
     model, optimizer = _made(settings, rows.corpus, device)
     around = world(model)
-    found = checkpoints.resume(saved, model, optimizer, rows.fingerprint)
-    begun = found.steps if found else 0
+    found, faults = checkpoints.resume(saved, model, optimizer, rows.fingerprint)
+    begun, tokens = (found.steps, found.tokens) if found else (0, 0)
     rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
-    tokens = _cut_back(folder, begun) if rank == 0 else 0
+    if rank == 0:
+        _note(folder, [*faults, cut_back(folder, found)], begun)
     asked = rows.held_out[:EVALUATED]
     share = len(asked) // ranks or 1  # equally many: FSDP2 gathers weights for each
     kept = [rows.held([one]) for one in asked[rank * share :][:share]]
@@ -141,15 +144,27 @@ def _train(folder: Path, settings: Settings, steps: int, device: str) -> None:
             tokens += took.target_tokens
             line = {"step": step + 1, "tokens": tokens, "loss": took.loss}
             line |= {"grad_norm": took.grad_norm, "seconds": time.perf_counter() - start}
-            if (step + 1) % max(1, steps // SAVES) == 0 or step + 1 == steps:
+            due = (step + 1) % max(1, steps // SAVES) == 0 or step + 1 == steps
+            if due:
                 with watch.part("evaluation"):
                     line["held_out"] = loop.evaluate(model, kept, world=around)
                 with watch.part("saving"):
+                    checkpoints.write(saved, model, optimizer, step + 1)
                     at = rows.positions()
-                    checkpoints.save(saved, model, optimizer, step + 1, run, at, rows.fingerprint)
             if rank == 0:
-                with (folder / "curve.jsonl").open("a") as file:
-                    file.write(json.dumps(line) + "\n")
+                append(folder, line, to_disk=due)
+            if due:
+                with watch.part("saving"):
+                    if rank == 0:
+                        whole = saved / checkpoints.name(step + 1)
+                        checkpoints.rely(
+                            saved,
+                            Latest(
+                                whole.name, step + 1, run, at, rows.fingerprint, line,
+                                measured(folder / CURVE), seen(whole), launch,
+                            ),
+                        )  # fmt: skip
+                    dist.barrier()
 
 
 def _made(
@@ -174,13 +189,11 @@ def _made(
     return net, torch.optim.AdamW(net.parameters(), lr=settings.rate)
 
 
-def _cut_back(folder: Path, steps: int) -> int:
-    """Take back what the curve says of steps after the checkpoint; returns its target tokens."""
-    kept = [line for line in curve(folder) if line["step"] <= steps]
-    part = folder / "curve.part"
-    part.write_text("".join(json.dumps(line) + "\n" for line in kept))
-    part.replace(folder / "curve.jsonl")
-    return kept[-1]["tokens"] if kept else 0
+def _note(folder: Path, faults: list[str], steps: int) -> None:
+    """Tell whoever started the run what was damaged, and where it went on."""
+    with (folder / NOTES).open("a") as file:
+        for fault in filter(None, faults):
+            file.write(f"{fault}; the run went on from step {steps:,}\n")
 
 
 def _say(folder: Path, rank: int, what: str) -> None:

@@ -15,6 +15,7 @@ Words
 import json
 import os
 import re
+import secrets
 import subprocess
 import sys
 import time
@@ -23,9 +24,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from batchlab.cluster._pointer import latest
+from batchlab.cluster import _alive as alive
+from batchlab.cluster import _lock as lock
+from batchlab.cluster._curve import curve
+from batchlab.cluster._pointer import latest, replace
+from batchlab.cluster._verify import verify
 
-__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch"]
+__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch", "notes", "verify"]
 
 FORMS = ("ddp", "fsdp", "plain")
 PIECES = 8  # of a step
@@ -37,6 +42,7 @@ ECHO = re.compile(
 )
 ENDED = re.compile(r"failed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<rank>\d+)")
 WORKER = "batchlab.cluster._member"
+NOTES = "notes.txt"
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def launch(
     A process that dies takes the others with it; all start again from the last checkpoint, up to
     `restarts` times. One that stands still is given up after `timeout` seconds, and ended. What is
     wrong with the documents or the model is tried once. RuntimeError says which process failed
-    first, and how.
+    first, and how; ValueError, who else runs in this folder.
     """
     if settings.form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {settings.form!r}")
@@ -93,18 +99,34 @@ def launch(
     if settings.stream and settings.documents is None:
         raise ValueError("a stream is of documents of one's own: the embedded ones fit into memory")
     folder.mkdir(parents=True, exist_ok=True)
-    require_same(folder / "checkpoints", settings)
-    asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
-    (folder / "asked.json").write_text(json.dumps(asked | {"launcher": os.getpid()}))
-    for old in (*folder.glob("failed_*.txt"), *folder.glob("alive_*")):
-        old.unlink()
+    with lock.held(folder):
+        require_same(folder / "checkpoints", settings)
+        asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
+        return _run(folder, asked, processes, restarts, heard)
+
+
+def _run(
+    folder: Path,
+    asked: dict[str, Any],
+    processes: int,
+    restarts: int,
+    heard: Callable[[list[dict[str, Any]]], None] | None,
+) -> list[dict[str, Any]]:
+    """Start torchrun and listen to it; the folder is ours."""
+    launch = secrets.token_hex(4)
+    own = asked | {"launcher": os.getpid(), "launch": launch}
+    replace(folder / alive.ASKED, json.dumps(own))
+    lock.alone(folder)
+    of_before = ("failed_*.txt", "alive_*", "log.txt", NOTES)
+    for old in [path for name in of_before for path in folder.glob(name)]:
+        old.unlink()  # what is left of an earlier torchrun writes into its own log
     words = ["--standalone", f"--nproc-per-node={processes}", f"--max-restarts={restarts}"]
     command = [sys.executable, "-m", "torch.distributed.run", *words]
     # a new life must not meet the addresses of the dead: pytorch#135712
     around = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1", "OMP_NUM_THREADS": "1"} | os.environ
     with (folder / "log.txt").open("wb") as log:
         running = subprocess.Popen(
-            [*command, "-m", WORKER, str(folder)], stdout=log, stderr=log, env=around
+            [*command, "-m", WORKER, launch, str(folder)], stdout=log, stderr=log, env=around
         )
         try:
             while running.poll() is None:
@@ -116,6 +138,8 @@ def launch(
         finally:
             running.terminate()  # an interrupted run leaves no process behind
             running.wait()
+    if (now := alive.asked(folder))["launch"] != launch:  # only where there are no locks
+        raise RuntimeError(f"{folder} was taken over by another start (process {now['launcher']})")
     if running.returncode:
         raise RuntimeError(_reason(folder))
     return curve(folder)
@@ -141,13 +165,10 @@ def require_same(checkpoints: Path, settings: Settings) -> None:
         )
 
 
-def curve(folder: Path) -> list[dict[str, Any]]:
-    """The steps that are done: step, target tokens so far, loss, gradient norm, seconds."""
-    try:
-        lines = (folder / "curve.jsonl").read_text().splitlines()
-    except FileNotFoundError:
-        return []
-    return [json.loads(line) for line in lines if line.endswith("}")]
+def notes(folder: Path) -> list[str]:
+    """What the last launch found damaged in the folder, and where it went on; a line each."""
+    path = folder / NOTES
+    return path.read_text().splitlines() if path.exists() else []
 
 
 def _said(folder: Path) -> dict[str, str]:
@@ -171,4 +192,6 @@ def _reason(folder: Path) -> str:
         first = "the processes could not be started, or wait for one another"
     done = curve(folder)
     steps = f"{done[-1]['step']:,} steps are done" if done else "no step was done"
-    return f"{first}; {steps}; see {folder / 'log.txt'}. The same command goes on from there"
+    told = f"{first}; {steps}; see {folder / 'log.txt'}"
+    again = not any(what.startswith(MISTAKE) for what in own.values())
+    return f"{told}. The same command goes on from there" if again else told

@@ -1,0 +1,58 @@
+"""What `batchlab train --verify` shows: the folder of a run, read again.
+
+folder  ->  a table of what was looked at; exit code 1 if anything is wrong
+"""
+
+from pathlib import Path
+from typing import Any
+
+from batchlab import records, report
+from batchlab.cli._answer import Answer
+
+__all__ = ["fault_of_records", "proof"]
+
+
+def proof(folder: Path) -> Answer:
+    """Hold curve, checkpoints and monitor records against one another."""
+    from batchlab.cluster import training
+
+    looks = training.verify(folder)
+    rows = [[one.what, one.fault or "as it was written"] for one in looks]
+    faults = [one.fault for one in looks if one.fault]
+    files = [path for path in records.files_of(folder / "monitor.jsonl") if path.exists()]
+    lines = training.curve(folder) if not looks[-1].fault else []
+    if lines and files:
+        wrong = fault_of_records(lines, files)
+        rows.append([f"monitor, {len(files)} files", wrong or "agrees with the curve"])
+        faults += [wrong] if wrong else []
+    last = lines[-1] if lines else {"step": 0, "tokens": 0}
+    text = report.table(["looked at", "found"], rows, align="ll")
+    said = f"{last['step']:,} steps, {last['tokens']:,} target tokens" if lines else "no curve"
+    ends = "nothing is wrong" if not faults else f"{len(faults)} of {len(rows)} are wrong"
+    data = {"run": str(folder), "last": last, "faults": faults}
+    return Answer(data, f"{folder}: {said}; {ends}\n\n{text}", code=1 if faults else 0)
+
+
+def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str:
+    """What is wrong with the records of the last life; "" if nothing is.
+
+    A record does not say at which step its life began: as many target tokens must stand in as many
+    steps somewhere in the curve. Of a life that was killed the ranks may have written unequally
+    often: what all of them wrote is compared.
+    """
+    ranks: list[list[records.Cell]] = []
+    try:
+        for path in files:
+            cells = records.read(path).cells()
+            ranks.append([one for one in cells if one.run == cells[-1].run])
+    except ValueError as error:
+        return str(error)
+    if not all(ranks) or len(ranks) != ranks[0][0].world_size:
+        return ""  # a life on fewer processes than an earlier one: some of the files are older
+    shared = list(zip(*ranks, strict=False))
+    steps = sum(cells[0].steps for cells in shared)
+    tokens = sum(cell.counts.target_tokens or 0 for cells in shared for cell in cells)
+    counts = [0, *(line["tokens"] for line in lines)]
+    if any(late - early == tokens for early, late in zip(counts, counts[steps:], strict=False)):
+        return ""
+    return f"{tokens:,} target tokens in {steps:,} steps: no {steps:,} steps of the curve have them"

@@ -1,0 +1,62 @@
+"""The curve of a run: a line a step, and how it is put right.
+
+curve.jsonl  <->  lines;  a checkpoint's record, the curve  ->  the curve up to its step
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from batchlab.cluster._pointer import Latest, measured, replace
+
+__all__ = ["CURVE", "append", "curve", "cut_back"]
+
+CURVE = "curve.jsonl"
+
+
+def curve(folder: Path) -> list[dict[str, Any]]:
+    """The steps that are done: step, target tokens so far, loss, gradient norm, seconds.
+
+    A last line without its end is still being written; any other that is no step is refused.
+    """
+    try:
+        lines = (folder / CURVE).read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+    found = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            one = json.loads(line)
+            found.append(one | {"step": int(one["step"]), "tokens": int(one["tokens"])})
+        except (ValueError, TypeError, KeyError):
+            raise ValueError(f"{folder / CURVE}, line {number}: not a step of a curve") from None
+    return found
+
+
+def append(folder: Path, line: dict[str, Any], *, to_disk: bool) -> None:
+    """Add a step; `to_disk` waits for the disk, before a checkpoint relies on it."""
+    with (folder / CURVE).open("a") as file:
+        file.write(json.dumps(line) + "\n")
+        file.flush()
+        if to_disk:
+            os.fsync(file.fileno())
+
+
+def cut_back(folder: Path, found: Latest | None) -> str:
+    """Take back what the curve says of steps after the checkpoint; returns what was wrong with it.
+
+    A curve that is not as the checkpoint saw it gets the checkpoint's own line back.
+    """
+    path = folder / CURVE
+    if found is None:
+        replace(path, "")
+        return ""
+    path.touch()
+    if measured(path, found.curve[0]) == found.curve:
+        os.truncate(path, found.curve[0])
+        return ""
+    kept = {line["step"]: line for line in curve(folder) if line["step"] < found.steps}
+    kept[found.steps] = found.line
+    replace(path, "".join(json.dumps(line) + "\n" for line in kept.values()))
+    return f"{path} is not as it was written up to step {found.steps:,}"

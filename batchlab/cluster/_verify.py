@@ -1,0 +1,66 @@
+"""A run's folder read again: do its curve, its checkpoints and their records agree?
+
+folder  ->  what was looked at, each with what is wrong or nothing
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from batchlab.cluster import _lock as lock
+from batchlab.cluster._curve import CURVE, curve
+from batchlab.cluster._pointer import Latest, checkpoints, damage, latest, measured
+
+__all__ = ["Look", "verify"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """One thing that was looked at: its name, and what is wrong with it; "" if nothing is."""
+
+    what: str
+    fault: str = ""
+
+
+def verify(folder: Path) -> list[Look]:
+    """Return what was looked at in the folder of a run; no file is changed.
+
+    Every file of every kept checkpoint is read and held against its checksum, and so is the curve
+    up to each of them; the curve has each step once, its tokens grow, and it reaches the last
+    checkpoint. ValueError if there is no run in the folder, or one is going on.
+    """
+    lock.require_free(folder)
+    saved = folder / "checkpoints"
+    found = list(checkpoints(saved))
+    if not found and not (folder / CURVE).exists():
+        raise ValueError(f"{folder}: no run in this folder")
+    looks = [
+        Look(f"{one.name}, {len(one.files)} files", damage(saved, one))
+        if isinstance(one, Latest)
+        else Look("record of a checkpoint", one)
+        for one in found
+    ]
+    return [*looks, Look(CURVE, _fault_of_curve(folder, found))]
+
+
+def _fault_of_curve(folder: Path, found: list[Latest | str]) -> str:
+    path = folder / CURVE
+    try:
+        lines = curve(folder)
+        for one in found:
+            if isinstance(one, Latest) and measured(path, one.curve[0]) != one.curve:
+                return f"{path} is not as it was written up to step {one.steps:,}"
+    except FileNotFoundError:
+        return f"{path} is gone"
+    except ValueError as error:
+        return str(error)
+    tokens = 0
+    for number, line in enumerate(lines, start=1):
+        if line["step"] != number:
+            return f"{path}, line {number}: step {line['step']:,}"
+        if line["tokens"] <= tokens:
+            return f"{path}, line {number}: {line['tokens']:,} target tokens after {tokens:,}"
+        tokens = line["tokens"]
+    last = latest(folder / "checkpoints")
+    if last and (len(lines) < last.steps or lines[last.steps - 1] != last.line):
+        return f"{path} has no line of step {last.steps:,} as the checkpoint saw it"
+    return ""

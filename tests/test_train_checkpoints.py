@@ -1,0 +1,199 @@
+"""Checkpoints that prove themselves: what is damaged is named, and the one before is taken."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from torch.distributed.checkpoint.api import CheckpointException
+
+from batchlab import cli
+from batchlab.cli._proof import fault_of_records, proof
+from batchlab.cluster import _checkpoints as checkpoints
+from batchlab.cluster import _curve as curves
+from batchlab.cluster import _pointer as pointer
+from batchlab.cluster import training
+
+
+def grow(run, steps):
+    """A run of so many steps, as a process writes it: a checkpoint each step."""
+    saved, kept = run / "checkpoints", []
+    for step in range(1, steps + 1):
+        path = saved / checkpoints.name(step)
+        (path / "part").mkdir(parents=True)
+        (path / "weights").write_bytes(bytes(range(200)) * step)
+        (path / "part" / "states").write_text(f"states of {step}")
+        line = {"step": step, "tokens": 10 * step, "loss": 1 / step}
+        curves.append(run, line, to_disk=False)
+        of_curve = pointer.measured(run / curves.CURVE)
+        one = pointer.Latest(
+            path.name, step, "a run", [], "d0c5", line, of_curve, pointer.seen(path), "this"
+        )
+        checkpoints.rely(saved, one)
+        kept.append(one)
+    return saved, kept
+
+
+def flip(path, at=-3):
+    """One bit of a file."""
+    held = bytearray(path.read_bytes())
+    held[at] ^= 4
+    path.write_bytes(held)
+
+
+def test_two_are_kept_and_the_last_is_taken(tmp_path):
+    saved, kept = grow(tmp_path, 4)
+    assert pointer.whole(saved) == (kept[3], []) and kept[3].tokens == 40
+    assert sorted(path.name for path in saved.glob("step_*")) == ["step_00000003", "step_00000004"]
+
+
+DAMAGES = {
+    "a flipped bit": (lambda path: flip(path), "is damaged: its checksum is another one"),
+    "cut": (lambda path: os.truncate(path, 7), "holds 7 bytes, and 800 were written"),
+    "empty": (lambda path: path.write_text(""), "holds 0 bytes, and 800 were written"),
+    "gone": (lambda path: path.unlink(), "No such file or directory"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_the_one_before_is_taken_and_the_damaged_file_named(tmp_path, kind):
+    """The fault: three lives were spent on a cut file, and a flipped bit was trained on."""
+    saved, kept = grow(tmp_path, 4)
+    spoil, said = DAMAGES[kind]
+    weights = saved / "step_00000004" / "weights"
+    spoil(weights)
+    found, (fault,) = pointer.whole(saved)
+    assert found == kept[2]
+    assert fault.startswith(str(weights)) and fault.endswith(said)
+
+
+@pytest.mark.parametrize("at", range(0, 900, 60))
+def test_a_flipped_bit_anywhere_in_latest_is_seen(tmp_path, at):
+    saved, kept = grow(tmp_path, 2)
+    assert 900 > len((saved / "LATEST").read_bytes()) > 450
+    flip(saved / "LATEST", at % len((saved / "LATEST").read_bytes()))
+    found, (fault,) = pointer.whole(saved)
+    assert found == kept[1], "its own record says the same"
+    assert fault == f"{saved / 'LATEST'} is damaged, or of an older batchlab"
+
+
+@pytest.mark.parametrize("garbage", [b"", b"\xff\x00", b"[]", b"3", b'{"name": "step_00000002"}'])
+def test_garbage_in_latest_is_named(tmp_path, garbage):
+    saved, kept = grow(tmp_path, 2)
+    (saved / "LATEST").write_bytes(garbage)
+    assert pointer.whole(saved)[0] == kept[1] == pointer.latest(saved)
+
+
+def test_a_kill_before_latest_moved_leaves_the_checkpoint_before(tmp_path):
+    saved, kept = grow(tmp_path, 2)
+    third = saved / checkpoints.name(3)
+    third.mkdir()
+    (third / "weights").write_text("half of it")
+    assert pointer.whole(saved) == (kept[1], [])
+
+
+def test_where_none_is_whole_nothing_begins_anew_by_itself(tmp_path):
+    saved, _ = grow(tmp_path, 3)
+    for path in saved.glob("step_*/weights"):
+        flip(path)
+    with pytest.raises(ValueError, match=r"no whole checkpoint is left: .*3/weights is .*2/weigh"):
+        pointer.whole(saved)
+    assert pointer.whole(tmp_path / "nothing") == (None, [])
+
+
+def test_the_curve_is_put_back_to_the_last_byte_of_its_checkpoint(tmp_path):
+    _, (first, second, _) = grow(tmp_path, 3)
+    whole = (tmp_path / curves.CURVE).read_bytes()
+    assert curves.cut_back(tmp_path, second) == ""
+    assert (tmp_path / curves.CURVE).read_bytes() == whole[: second.curve[0]]
+    assert curves.cut_back(tmp_path, first) == "" and len(curves.curve(tmp_path)) == 1
+    assert curves.cut_back(tmp_path, None) == "" and not curves.curve(tmp_path)
+
+
+def test_a_line_that_was_lost_comes_back_from_latest(tmp_path):
+    """The fault: a kill between LATEST and the line lost it, and all later counts were low."""
+    _, kept = grow(tmp_path, 3)
+    path = tmp_path / curves.CURVE
+    path.write_bytes(path.read_bytes()[: kept[1].curve[0]] + b'{"step": 3, "tok')
+    said = curves.cut_back(tmp_path, kept[2])
+    assert said == f"{path} is not as it was written up to step 3"
+    assert [line["tokens"] for line in curves.curve(tmp_path)] == [10, 20, 30]
+
+
+@pytest.mark.parametrize("bad", [b'{"step": 2, "tokens": "\xff"}', b"\xff", b"[2]", b"{}", b""])
+def test_a_bad_byte_in_a_curve_is_named_with_its_file_and_line(tmp_path, bad):
+    good = b'{"step": 1, "tokens": 9}\n'
+    (tmp_path / curves.CURVE).write_bytes(good + bad + b"\n" + good)
+    with pytest.raises(ValueError, match=rf"{curves.CURVE}, line 2: not a step of a curve"):
+        curves.curve(tmp_path)
+
+
+def test_what_torch_raises_of_a_checkpoint_is_one_line():
+    """The fault: it is no Exception, so nobody caught it, and nobody said what was wrong."""
+    assert not issubclass(CheckpointException, Exception)
+    cause = OSError("Input/output error\nand more")
+    with (
+        pytest.raises(ValueError, match=r"^step_1: OSError: Input/output error$"),
+        checkpoints._in_one_line(Path("step_1"), ValueError),
+    ):
+        raise CheckpointException("read", {0: (cause, None)})
+
+
+def shown(run, capsys):
+    code = cli.main(["train", str(run), "--verify"])
+    out, err = capsys.readouterr()
+    return code, out + err
+
+
+def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
+    grow(tmp_path, 3)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    code, said = shown(tmp_path, capsys)
+    assert code == 0 and "3 steps, 30 target tokens; nothing is wrong" in said
+    assert "step_00000003, 2 files" in said and "step_00000002, 2 files" in said
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda run: flip(run / "checkpoints/step_00000002/weights"), "2/weights is damaged"),
+        (lambda run: flip(run / "checkpoints/LATEST"), "LATEST is damaged"),
+        (lambda run: flip(run / curves.CURVE, 30), "is not as it was written up to step 3"),
+        (lambda run: (run / curves.CURVE).unlink(), "curve.jsonl is gone"),
+        (lambda run: curves.append(run, {"step": 3, "tokens": 31}, to_disk=False), "line 4: step"),
+    ],
+)
+def test_verify_names_what_is_wrong(tmp_path, capsys, spoil, said):
+    grow(tmp_path, 3)
+    spoil(tmp_path)
+    code, text = shown(tmp_path, capsys)
+    assert code == 1 and said in text and "1 of " in text
+
+
+def test_verify_of_no_run_is_refused(tmp_path, capsys):
+    assert shown(tmp_path, capsys) == (1, f"batchlab: {tmp_path}: no run in this folder\n")
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_from_the_checkpoint_before_and_lies_on_the_undisturbed_one(tmp_path):
+    settings = training.Settings(rows=1, length=64)
+    calm, hurt = tmp_path / "calm", tmp_path / "hurt"
+    training.launch(calm, settings, steps=4, processes=1)
+    training.launch(hurt, settings, steps=3, processes=1)
+    weights = next((hurt / "checkpoints" / checkpoints.name(3)).glob("*.distcp"))
+    flip(weights, weights.stat().st_size // 2)
+    training.launch(hurt, settings, steps=4, processes=1, restarts=0)
+    (said,) = training.notes(hurt)
+    assert said == f"{weights} is damaged: its checksum is another one; the run went on from step 2"
+    same = [
+        [{name: line[name] for name in ("step", "tokens", "loss", "held_out")} for line in lines]
+        for lines in map(training.curve, (calm, hurt))
+    ]
+    assert same[0] == same[1], json.dumps(same)
+    for run in (calm, hurt):
+        agreed = proof(run)
+        assert agreed.code == 0 and "agrees with the curve" in agreed.text
+    records = [hurt / "monitor.jsonl"]
+    fewer = [line | {"tokens": line["tokens"] // 2} for line in training.curve(hurt)]
+    assert "target tokens in" in fault_of_records(fewer, records), "the mistake beside it"

@@ -1,0 +1,103 @@
+"""The folder of `batchlab train`: one start at a time, and what is damaged is named."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from batchlab import cli
+from batchlab.cluster import _alive as alive
+from batchlab.cluster import _lock as lock
+from batchlab.cluster import _member, training
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from batchlab.cluster import _lock as lock
+with lock.held(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+LIFE = """
+import sys, time
+from pathlib import Path
+from batchlab.cluster import _alive as alive, _lock as lock
+folder, launcher = Path(sys.argv[1]), int(sys.argv[2])
+lock.stay(folder)
+alive.beat(folder, 0, launcher, "first")
+print("beats", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """A process that holds the folder."""
+    words = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        yield process
+        process.kill()
+
+
+def test_a_second_start_is_refused_in_one_line_that_names_the_first(tmp_path, holder, capsys):
+    """The fault: two starts trained in one folder, and both said that all was well."""
+    (tmp_path / "asked.json").write_text("of the first")
+    assert cli.main(["train", str(tmp_path), "--steps", "1"]) == 1
+    said = capsys.readouterr().err
+    assert f"{tmp_path} is in use by process {holder.pid} on " in said and said.count("\n") == 1
+    assert (tmp_path / "asked.json").read_text() == "of the first"
+    with pytest.raises(ValueError, match=r", since 2\d{3}-\d\d-\d\d \d\d:"):
+        lock.require_free(tmp_path)
+
+
+def test_the_lock_of_a_dead_process_is_no_obstacle(tmp_path, holder):
+    holder.kill()
+    holder.wait()
+    lock.require_free(tmp_path)
+    with lock.held(tmp_path):
+        assert "process" in (tmp_path / "lock").read_text()
+
+
+def test_what_is_refused_frees_the_folder(tmp_path):
+    with pytest.raises(ValueError, match="form must be"):
+        training.launch(tmp_path, training.Settings(form="zero"), steps=1, processes=1)
+    with pytest.raises(ZeroDivisionError), lock.held(tmp_path):
+        1 / 0  # noqa: B018
+    lock.require_free(tmp_path)
+
+
+def test_a_life_leaves_when_the_folder_names_another_launch_and_the_next_waits_for_it(tmp_path):
+    """The fault: a launcher that was killed and started again trained beside its predecessor."""
+    (tmp_path / alive.ASKED).write_text('{"launch": "first"}')
+    words = [sys.executable, "-c", LIFE, str(tmp_path), str(os.getpid())]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        with pytest.raises(ValueError, match=rf"do not leave: end them \({process.pid}\), and st"):
+            lock.alone(tmp_path, patience=1.0)
+        (tmp_path / alive.ASKED).write_text('{"launch": "second"}')
+        lock.alone(tmp_path)
+        assert process.wait(5) == 0, "no fault: torchrun would start it anew"
+
+
+def test_a_life_that_comes_late_does_not_begin(tmp_path, monkeypatch):
+    (tmp_path / alive.ASKED).write_text('{"launch": "second"}')
+    monkeypatch.setattr(_member, "beat", lambda *_: pytest.fail("it took the folder"))
+    _member.main("first", tmp_path)
+
+
+@pytest.mark.slow
+def test_a_launcher_that_is_killed_and_started_again_trains_alone(tmp_path):
+    code = "import sys; from pathlib import Path; from batchlab.cluster import training as t; "
+    code += "t.launch(Path(sys.argv[1]), t.Settings(rows=1, length=64), steps=30, processes=2)"
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)]) as first:
+        while len(training.curve(tmp_path)) < 4:
+            time.sleep(0.1)
+        first.kill()
+    lines = training.launch(
+        tmp_path, training.Settings(rows=1, length=64), steps=30, processes=2, restarts=0
+    )
+    assert [line["step"] for line in lines] == list(range(1, 31)), "each step once"
