@@ -220,7 +220,7 @@ def test_a_check_that_refuses_the_solution_on_one_seed_is_not_released(root, cap
             )
     path.write_text(json.dumps(book))
     text = said(capsys, "course", "release", "--seeds", 4, code=1)
-    assert "02_padding: mask: the solution: refused on seed 2" in text
+    assert "02_padding: check-mask: the solution is refused on seed 2" in text
 
 
 def test_good_lessons_are_released_as_zips(root, capsys, monkeypatch):

@@ -175,9 +175,9 @@ def test_an_answer_loses_its_marks_and_a_blank_its_answer(folds):
 
 
 def test_other_ways_come_from_the_exercises_of_the_lesson(folds):
-    ways = folds._other_ways(ROOT, "lessons/02_padding")
+    ways = folds._other_ways("lessons/02_padding")
     assert "with arrays" in ways["waste"]
-    assert folds._other_ways(ROOT, "doctor") == {} == folds._other_ways(ROOT, "lessons/99_none")
+    assert folds._other_ways("doctor") == {} == folds._other_ways("lessons/99_none")
     told = folds._told({"a loop": "x = 1", "long": "x = 1\n" * 30})
     assert told[0].astext() == "Other ways that pass every check: a loop; long."
     assert [node.astext() for node in told[1:]] == ["a loop", "x = 1"], "short ones in full"

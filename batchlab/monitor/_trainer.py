@@ -17,12 +17,12 @@ __all__ = ["callback"]
 BETWEEN = "between two steps"  # logging, evaluation, saving, or waiting for input
 
 
-def _asks(verb: str) -> Any:
+def _asks(verb: str, *told: str) -> Any:
     """A method of a listener that asks its recorder, while it has one."""
 
     def method(self: Any, *_: Any, **__: Any) -> None:
         if self.recorder:
-            getattr(self.recorder, verb)()
+            getattr(self.recorder, verb)(*told)
 
     return method
 
@@ -74,15 +74,8 @@ def callback(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
             if self.recorder:
                 self.recorder.was("evaluation" if evaluated else "host")
 
-        def on_evaluate(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.was("evaluation")
-
-        on_predict = on_evaluate
-
-        def on_save(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.was("saving")
+        on_evaluate = on_predict = _asks("was", "evaluation")
+        on_save = _asks("was", "saving")
 
         def on_train_end(self, *_: Any, **__: Any) -> None:
             if self.recorder:
