@@ -46,13 +46,18 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collection_finish(session):
     session.config.begun = time.monotonic()
-    gc.freeze()  # a collection in a test need not walk through all that was imported: half a second
 
 
 def pytest_runtest_setup(item):
     limit = item.config.getoption("--within")
     if limit and time.monotonic() - item.config.begun > limit:
         pytest.skip("no time left within a quick run: make test runs it")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def what_was_there_before_is_not_collected():
+    """A collection in a test would walk through all that was ever imported: a second each."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

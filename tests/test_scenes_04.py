@@ -53,7 +53,7 @@ def test_a_wrong_way_leaks_as_far_as_the_page_says(leak):
         ("only lower", lambda a, b: (b - a).max()),
         ("only raise", lambda a, b: (a - b).max()),
         ("their mean stays", lambda a, b: abs(b.mean() - a.mean())),
-        ("only the first slot", lambda a, b: abs(b[1:] - a[1:]).max()),
+        ("only the first slot of", lambda a, b: abs(b[1:] - a[1:]).max()),
         ("only the last slot", lambda a, b: abs(b[:-1] - a[:-1]).max()),
         ("NaN", lambda a, b: np.nanmax(np.append(abs(b - a), 0.0))),
         ("score of one token", lambda a, b: abs(b - a)[:, :32].max()),
