@@ -54,7 +54,7 @@ def pytest_runtest_setup(item):
         pytest.skip("no time left within a quick run: make test runs it")
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(autouse=True)
 def what_was_there_before_is_not_collected():
     """A collection in a test would walk through all that was ever imported: a second each."""
     gc.freeze()

@@ -272,6 +272,7 @@ def test_a_collection_inside_a_pass_is_the_host(tmp_path):
             gc.collect()
             return self.net(input_ids=input_ids, labels=input_ids)
 
+    gc.unfreeze()  # there must be something to walk through
     net, path = Collects(), tmp_path / "run.jsonl"
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     with monitor.watch(net, optimizer, path):
