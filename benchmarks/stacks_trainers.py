@@ -134,15 +134,16 @@ class HF:
             eval_dataset=Dataset.from_list(items[: 2 * EACH]), optimizers=updates(self.net, plant),
         )  # fmt: skip
         model.set_checkpointing(self.net, way.checkpointing)
-        self.net.generate = self.answers(plant)
+        if answers := self.answers(plant):
+            self.net.generate = answers
         try:
             return trained(trainer, plant, path, self.net.get_input_embeddings())
         finally:
-            del self.net.generate
+            vars(self.net).pop("generate", None)
 
     def answers(self, plant: Plant) -> Any:
-        """How this stack generates."""
-        return self.net.generate
+        """How this stack generates; None for a model that does not."""
+        return getattr(self.net, "generate", None)
 
 
 class PEFT(HF):
