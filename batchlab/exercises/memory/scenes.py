@@ -7,7 +7,7 @@ from functools import cache
 
 __all__ = ["guarded", "llama_8b", "llama_matrices", "plain_loss", "qwen_half_b", "watched"]
 
-HIDDEN, VOCABULARY = 4, 607  # so a tensor of 4 x 607 may be the head's, or its gradient
+HIDDEN, VOCABULARY = 4, 2000  # so a tensor of 4 x 2,000 may be the head's, or its gradient
 SCALE = 7  # the caller divides by target tokens before the backward pass
 
 
