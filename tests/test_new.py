@@ -6,6 +6,7 @@ import runpy
 import pytest
 
 from batchlab.authoring import expand, new
+from batchlab.classroom.verdict import CheckFailed
 
 
 def test_a_new_exercise_is_a_file_and_a_place_in_the_order(tmp_path, capsys):
@@ -17,7 +18,14 @@ def test_a_new_exercise_is_a_file_and_a_place_in_the_order(tmp_path, capsys):
     assert new.main(["padding", "tail-waste", "--root", str(tmp_path)]) == 0
     assert runpy.run_path(str(home / "__init__.py"))["ORDER"] == ("waste", "bound", "tail-waste")
     exercise = runpy.run_path(str(home / "tail_waste.py"))["exercise"]
-    assert exercise.name == "tail_waste" and len(exercise.mistakes) == 2
+    assert exercise.name == "tail_waste"
+    exercise.check(exercise.right)
+    one, other = (mistake.version for mistake in exercise.mistakes)
+    first, second = ([case] for case in exercise.shown)
+    exercise.check(one, shown=first)  # so that the second case is not idle
+    for version, cases in ((other, first), (one, second)):
+        with pytest.raises(CheckFailed):
+            exercise.check(version, shown=cases)
     assert "make lesson NAME=padding" in capsys.readouterr().out
 
 

@@ -27,7 +27,7 @@ exercise = Exercise(
     {function},
     points=1,
     hints=("the first step", "the second", "the formula"),
-    shown=[(3,), (10,)],
+    shown=[(0,), (3,)],
     drawn=lambda rng: [(int(one),) for one in rng.integers(1, 1000, 20)],
     passed="Right: what the reader can now say.",
 )
