@@ -1,6 +1,7 @@
 """The one public address of the project, and every link that follows from it.
 
-    REPOSITORY  ->  first cells, launch buttons, edit and issue links, CITATION; empty: none of them
+    REPOSITORY  ->  first cells, launch buttons, edit and issue links, CITATION,
+                   pyproject; empty: none of them
 
 Set it here, run `make lessons`, commit what changed. While it is empty, nobody names an address,
 and the first cell of a notebook says what to do.
@@ -8,7 +9,8 @@ and the first cell of a notebook says what to do.
 
 import re
 
-__all__ = ["BOOK", "BRANCH", "REPOSITORY", "citation", "colab", "edit", "install", "issues"]
+__all__ = ["BOOK", "BRANCH", "REPOSITORY", "citation", "colab", "edit", "install", "issues",
+           "urls"]  # fmt: skip
 
 REPOSITORY = ""  # "https://github.com/OWNER/NAME", without a slash at its end
 BRANCH = "main"
@@ -58,3 +60,23 @@ def citation(text: str, repository: str) -> str:
     if not repository:
         return text
     return text.replace("type: software\n", f"type: software\nrepository-code: {repository}\n")
+
+
+def urls(text: str, repository: str, book: str = "") -> str:
+    """pyproject.toml with the links that a package index shows, or with none.
+
+    >>> print(urls("[project.scripts]\\n", "https://example.org/b"))
+    [project.urls]
+    Source = "https://example.org/b"
+    Issues = "https://example.org/b/issues"
+    <BLANKLINE>
+    [project.scripts]
+    <BLANKLINE>
+    """
+    text = re.sub(r"^\[project\.urls\]\n(?:\w+ = .*\n)+\n", "", text, flags=re.MULTILINE)
+    if not repository:
+        return text
+    links = {"Source": repository, "Issues": f"{repository}/issues"}
+    links |= {"Documentation": book} if book else {}
+    table = "".join(f'{name} = "{link}"\n' for name, link in links.items())
+    return text.replace("[project.scripts]\n", f"[project.urls]\n{table}\n[project.scripts]\n", 1)

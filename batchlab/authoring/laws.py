@@ -14,6 +14,7 @@ The laws
 
 import argparse
 import builtins
+import json
 import symtable
 import sys
 import time
@@ -25,7 +26,7 @@ import numpy as np
 from batchlab import exercises
 from batchlab.exercises import MOST_LETTERS, refusal
 
-__all__ = ["alone", "answers", "broken", "main", "unknown"]
+__all__ = ["alone", "answers", "broken", "main", "unknown", "with_answer"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,8 +61,17 @@ def answers(topic: str) -> Iterator[tuple[str, str, str, str, str]]:
 def alone(name: str, text: str) -> str:
     """An answer as a cell that brings what its exercise's file has beside it."""
     home = f"batchlab.exercises.{name.replace('-', '_').replace('/', '.')}"
-    beside = unknown(text) & set(vars(sys.modules[home])) - {exercises.found(name).name, "np"}
+    own = exercises.found(name).name  # imports its file
+    beside = unknown(text) & set(vars(sys.modules[home])) - {own, "np"}
     return "\n".join([*(f"from {home} import {one}" for one in sorted(beside)), text])
+
+
+def with_answer(book: bytes, name: str, text: str) -> bytes:
+    """A notebook with another text in one of its answer cells."""
+    notebook = json.loads(book)
+    (cell,) = (cell for cell in notebook["cells"] if cell.get("id") == name)
+    cell["source"] = text
+    return json.dumps(notebook).encode()
 
 
 def broken(name: str, seeds: int) -> Iterator[str]:

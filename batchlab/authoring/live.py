@@ -10,6 +10,7 @@ cannot be had, the folder stays empty: the book builds without editors, and the 
 
 import argparse
 import hashlib
+import importlib.util
 import io
 import json
 import shutil
@@ -23,7 +24,7 @@ from batchlab.authoring import runtime
 __all__ = ["STAMP", "library", "made", "main"]
 
 STAMP = "stamp.txt"  # the fingerprint of a whole folder; an empty one has none
-LEFT_OUT = ("authoring", "cli", "grading", "classroom/probes")  # no exercise imports them
+LEFT_OUT = ("authoring", "grading")  # no page imports them
 EPOCH = (2026, 1, 1, 0, 0, 0)  # the same bytes every time
 SCRIPTS = {"live.js": "iife", "editor.js": "esm", "worker.js": "esm"}
 
@@ -71,9 +72,12 @@ def made(root: Path, folder: Path) -> int:
 
 
 def library(home: Path) -> bytes:
-    """The sources and records of the library as a zip; an exercise shows the text of its file."""
+    """The library with its records, and PyYAML's Python, as a zip; an exercise shows its file."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in sorted(_yaml().glob("*.py")):  # what reads configs
+            entry = zipfile.ZipInfo(f"yaml/{path.name}", EPOCH)
+            packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
         for path in sorted(home.rglob("*")):
             inside = path.relative_to(home).as_posix()
             left = (
@@ -83,6 +87,12 @@ def library(home: Path) -> bytes:
                 entry = zipfile.ZipInfo(f"batchlab/{inside}", EPOCH)
                 packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
     return content.getvalue()
+
+
+def _yaml() -> Path:
+    """Where PyYAML is installed; a folder of nothing where it is not."""
+    found = importlib.util.find_spec("yaml")
+    return Path(found.origin).parent if found and found.origin else Path("none")
 
 
 def _bundle(sources: Path, folder: Path, names: dict[str, str]) -> None:

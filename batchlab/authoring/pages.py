@@ -20,7 +20,8 @@ from batchlab.authoring import catalogue, claims, closure, expand, prose
 
 __all__ = ["bibliography", "formulas", "glossary", "laid_out", "main", "written"]
 
-FRONT = ("doctor", "stacks")  # pages of book/ that are read, and those that are looked up
+# pages of book/ to read, then those to look up
+FRONT = ("your_run", "doctor", "your_stack", "stacks", "proposal")
 MEASURED = ("real_runs",)
 REFERENCE = (
     "review",

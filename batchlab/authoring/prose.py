@@ -97,6 +97,8 @@ def _fence(match: re.Match[str]) -> str:
     options = dict(re.findall(r"^:([\w-]+):[ \t]*(.*)$", match["body"], re.MULTILINE))
     body = re.sub(r"^:[\w-]+:.*\n", "", match["body"], flags=re.MULTILINE).strip()
     if name in BOXES:
+        if "dropdown" in options.get("class", ""):
+            return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
         head = f"**{title or BOXES[name]}**"
         return "\n".join(f"> {line}".rstrip() for line in [head, "", *body.splitlines()])
     if name in {"figure", "image"}:

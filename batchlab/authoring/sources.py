@@ -4,7 +4,8 @@
       -> solutions/02_padding/padding.ipynb   the same, as a notebook: the teacher's
         -> lessons/02_padding/padding.ipynb   answers and hidden tests removed: the student's
 
-The same run lists the lessons in README.md and puts `address.REPOSITORY` into CITATION.cff.
+The same run lists the lessons in README.md and puts `address.REPOSITORY` into CITATION.cff and
+pyproject.toml.
 Nothing is ever carried back. `python -m batchlab.authoring.sources` (or `make lessons`) rebuilds
 all lessons and writes what changed, but never over a student's work; `--check` writes nothing
 and fails where the committed notebooks differ. nbgrader itself makes the student copy, in a
@@ -64,6 +65,7 @@ except ModuleNotFoundError:  # look for a clone around this notebook, then for a
     sys.path += clone[:1]
 """
 ADVICE = "batchlab is missing: open this notebook in a clone, or lay batchlab-*.whl beside it"
+PROJECT = "pyproject.toml"  # holds the links, where there is an address
 STAMPED = ("README.md", "CITATION.cff")  # each holds what the sources or the address say
 
 STUB = "raise NotImplementedError"  # nbgrader_config.py writes it into every blank
@@ -150,7 +152,7 @@ def generated(root: Path) -> dict[str, bytes]:
 
 
 def _stamped(root: Path) -> dict[str, bytes]:
-    """The README with its list of lessons, and CITATION.cff with the address, where they exist."""
+    """The README with its list of lessons, and CITATION.cff and pyproject with the address."""
     known, found = catalogue.lessons(root), {}
     for name in STAMPED:
         if (root / name).is_file():
@@ -159,6 +161,9 @@ def _stamped(root: Path) -> dict[str, bytes]:
                 address.citation(text, address.REPOSITORY), known, address.REPOSITORY
             )
             found[name] = text.encode()
+    if (root / PROJECT).is_file():
+        text = (root / PROJECT).read_text(encoding="utf-8")
+        found[PROJECT] = address.urls(text, address.REPOSITORY, address.BOOK).encode()
     return found
 
 

@@ -27,6 +27,7 @@ class CheckFailed(AssertionError):
 
     kind = ""  # "blank" of a stub, "raised" where the answer raised, "slow" past its limit
     error: BaseException | None = None  # what the answer raised
+    fresh: str | None = None  # of a case that no page shows: the known thought behind it, or none
 
     def _render_traceback_(self) -> list[str]:  # read by IPython
         return [str(self)]

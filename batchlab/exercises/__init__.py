@@ -3,8 +3,8 @@
     an answer  ->  nothing, or four short lines that name the thought behind the mistake
 
 A mistake is one function, or an edit of the reference; its docstring is the thought. A folder holds
-the exercises of a lesson, a file one exercise, named as on the page: `padding/pair_waste.py` is
-`padding/pair-waste`. Everything here imports with the standard library and NumPy; what needs
+the exercises of a lesson, a file one exercise, named as on the page: `padding/waste_test.py` is
+`padding/waste-test`. Everything here imports with the standard library and NumPy; what needs
 PyTorch imports it inside its functions.
 
 The author's guide
@@ -17,10 +17,12 @@ The author's guide
                 a tensor by dtype, shape and values, a dict key by key; an exception is expected
     scene       `scene(answer, *case)`: plain data of live objects, seen beside the answer
     fault       `fault(got, *case)`: what is wrong with a result of which several are right
+    endless     `endless(*case)`: why an answer may never return in this case, or nothing
     mentions    `mentions(*case)`: what the text of a refusal must name
     misnamed    `misnamed(text, *case)`: what else is wrong with the text, or nothing
     given       names that cells above define and an answer may use; the file has them, too
-    tests       the exercise whose wrong versions a student's test must catch
+    tests       the exercise whose wrong versions a student's test must catch; `explain(got)` may
+                then say what the test lacks that let one through
 
 `python -m batchlab.authoring.laws padding` tries all of it; `... .new padding waste` begins a file.
 """

@@ -8,9 +8,9 @@ refused there.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
-from itertools import chain
 from typing import Any, TypeVar
 
 from batchlab.classroom import check, plain, verdict
@@ -43,12 +43,26 @@ class Exercise(Known):
             if self.tests:
                 return self._catches(answer)
             earlier: list[Any] = []
-            seen = self.shown if shown is None else shown
-            for case in chain(seen, self.drawn(fresh) if fresh else ()):
+            for case in self.shown if shown is None else shown:
                 self._one(answer, case, earlier)
                 earlier.append(case)
+            with self._hidden():
+                for case in self.drawn(fresh) if fresh else ():
+                    self._one(answer, case, earlier)
+                    earlier.append(case)
         except CheckFailed as refused:
             raise self._with_hint(refused) from None
+
+    @contextmanager
+    def _hidden(self) -> Iterator[None]:
+        """Mark a refusal in a case that no page shows: its words tell the case."""
+        try:
+            yield
+        except CheckFailed as refused:
+            likely = lines_of(refused).get("likely", "")
+            known = {one.thought for one in self.mistakes}
+            refused.fresh = likely if {*likely.split(" - or: ")} <= known else ""
+            raise
 
     def _one(self, answer: Any, case: Any, earlier: list[Any]) -> None:
         arguments, options = parts_of(case)
@@ -67,6 +81,8 @@ class Exercise(Known):
                     **options,
                 )
         except CheckFailed as refused:
+            if refused.kind == "slow" and self.endless and (why := self.endless(*arguments)):
+                raise restated(refused, likely=why) from None
             if refused.kind != "raised" or refused.error is None:
                 raise
             if error is not None and self._same_error(refused, error, earlier, case, asked):
@@ -206,10 +222,13 @@ class Exercise(Known):
             return
 
         def whole(value: Any, raised: Any) -> bool:
-            return raised is None and alike(got, value, self._how)
+            return bool(words_of(value, raised)) and alike(got, value, self._how)
+
+        def words_of(value: Any, raised: Any) -> str:
+            return "" if raised else self._fault(value, case)
 
         def words(value: Any, raised: Any) -> bool:
-            return raised is None and self._fault(value, case) == said
+            return words_of(value, raised) == said
 
         def both(value: Any, raised: Any) -> bool:
             return whole(value, raised) and words(value, raised)
@@ -223,7 +242,7 @@ class Exercise(Known):
         arguments, options = parts_of(case)
         try:
             return self.fault(got, *arguments, **options) if self.fault else ""
-        except (TypeError, ValueError, LookupError, AttributeError) as error:
+        except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as error:
             return f"{plain.shown(got)}, which is not as asked: {worded(error)}"
 
     def _because(self, got: Any, case: Any) -> str:
@@ -246,8 +265,12 @@ class Exercise(Known):
         assert len(wrong) == len(names), (
             f"{self.name}: {len(names)} bugs are named, {len(wrong)} found"
         )
-        with limited(test, asked):
-            check.finds_bugs(test, right=right, wrong=wrong, asked=asked)
+        try:
+            with limited(test, asked):
+                check.finds_bugs(test, right=right, wrong=wrong, asked=asked)
+        except CheckFailed as refused:
+            likely = self._because(lines_of(refused).get("got", ""), ())
+            raise restated(refused, likely=likely) from None
 
     def words(self, case: Any) -> str:
         """A case in the words of its message."""

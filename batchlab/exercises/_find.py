@@ -1,6 +1,6 @@
 """Exercises by name, in the order of the page.
 
-"padding/pair-waste"  ->  its exercise; an answer  ->  a line of success, or a refusal
+"padding/waste-test"  ->  its exercise; an answer  ->  a line of success, or a refusal
 """
 
 import importlib
@@ -34,18 +34,18 @@ def ordered(topic: str) -> list[str]:
 
 
 def found(name: str) -> Exercise:
-    """The exercise of a name such as padding/pair-waste; ValueError where there is none.
+    """The exercise of a name such as padding/waste-test; ValueError where there is none.
 
     >>> found("padding/wast")
     Traceback (most recent call last):
         ...
-    ValueError: no exercise 'padding/wast': padding has waste, setting, bound, pair-waste, ...
+    ValueError: no exercise 'padding/wast': padding has waste, waste-test, bound, ...
     """
     topic, _, one = name.partition("/")
     if topic not in folders():
         raise ValueError(f"no exercises for {topic!r}: there are {', '.join(folders())}")
     if name not in (known := ordered(topic)):
-        some = ", ".join(each.partition("/")[2] for each in known[:4])
+        some = ", ".join(each.partition("/")[2] for each in known[:3])
         raise ValueError(f"no exercise {name!r}: {topic} has {some}, ...")
     home = importlib.import_module(f"batchlab.exercises.{topic}.{one.replace('-', '_')}")
     exercise: Exercise = home.exercise

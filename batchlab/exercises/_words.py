@@ -35,7 +35,7 @@ def restated(refused: CheckFailed, *, likely: str = "", hint: str = "") -> Check
         lines |= {word: _cut(lines[word], room) for word in ("asked", "got") if word in lines}
     said = "\n".join(f"{word:<7} {lines[word]}" for word in WORDS if word in lines)
     new = CheckFailed(_cut(said, MOST_LETTERS))
-    new.kind, new.error = refused.kind, refused.error
+    new.kind, new.error, new.fresh = refused.kind, refused.error, refused.fresh
     return new
 
 

@@ -29,7 +29,6 @@ __all__ = [
     "made",
     "micro_batch",
     "planted",
-    "targets_of",
     "weights_of",
     "windows_of",
 ]
@@ -148,11 +147,6 @@ def micro_batch(targets: int, seed: int, *, rows: int = 2) -> dict[str, Tensor]:
     flat[torch.randperm(len(flat), generator=draw)[targets:]] = IGNORE
     labels[:, 1:] = flat.view(rows, length - 1)
     return {"input_ids": input_ids, "labels": labels}
-
-
-def targets_of(one: dict[str, Tensor]) -> int:
-    """How many tokens of a micro-batch the loss counts."""
-    return int((one["labels"][:, 1:] != IGNORE).sum())
 
 
 def windows_of(windows: Sequence[Sequence[int]]) -> list[list[dict[str, Tensor]]]:

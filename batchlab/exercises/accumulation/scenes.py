@@ -1,33 +1,45 @@
 """What the page of lesson 05 shows beside its exercises: ways to take a step, ranks, a timeline."""
 
-from batchlab import loop
-from batchlab.classroom.verdict import CheckFailed
+import torch
+
+from batchlab import batches, loop
+from batchlab.classroom import script
 from batchlab.exercises.accumulation import targets
-from batchlab.exercises.accumulation.unfair_rows import finder
 from batchlab.exercises.accumulation.watch import timeline
 from batchlab.exercises.accumulation.world import at_once
-from batchlab.exercises.padding import collate as _padding
 
 __all__ = [
     "at_once",
     "collate",
-    "collates",
+    "cut",
     "divided_twice_step",
-    "finder",
+    "first_gradient",
     "popular_step",
     "timeline",
     "undivided_step",
 ]
-collate = _padding.collate
 
 
-def collates(yours):
-    """Whether a learner's collator of lesson 02 still passes its shown cases."""
-    try:
-        _padding.exercise.check(yours)
-    except CheckFailed:
-        return False
-    return True
+def cut(document):
+    """A document at most as long as a row of the script."""
+    return {name: document[name][: script.LENGTH] for name in ("input_ids", "labels")}
+
+
+collate = batches.collator("padded")  # a rectangle as wide as the longest document
+
+
+def first_gradient(**replaced):
+    """The gradient that the script's optimizer is given at its first step, before clipping."""
+    from transformers import TrainerCallback
+
+    seen = []
+
+    class Look(TrainerCallback):
+        def on_pre_optimizer_step(self, args, state, control, model=None, **_):
+            seen.append(torch.cat([one.grad.flatten() for one in model.parameters()]).clone())
+
+    script.run(max_steps=1, max_grad_norm=0.0, callbacks=[Look()], **replaced)
+    return seen[0]
 
 
 def popular_step(model, optimizer, micro_batches):

@@ -50,6 +50,7 @@ def drawn(rng):
 
 exercise = Exercise(
     grown,
+    points=2,
     asked=asked,
     explain=why,
     mentions=lambda settings, sequences: (settings["rows"] * settings["data_parallel"],),

@@ -1,4 +1,4 @@
-"""Catch the bug: one test for twenty-two wrong rules of growth."""
+"""Catch the bug: one test for eight wrong rules of growth."""
 
 from batchlab.exercises import Exercise
 
@@ -29,46 +29,19 @@ GROWN, HELD, FIRST = "        return twice\n", "    return sequences\n", "    tw
 MEAN = "sum(row) / len(row) >= twice"
 for _bug, *_changes in [
     ("one reading is enough for it", (LAST, "lows[-1:]"), (COUNT, "row")),
-    ("two readings are enough for it", (LAST, "lows[-2:]"), (COUNT, "len(row) == 2")),
-    ("four readings are needed", (LAST, "lows[-4:]"), (COUNT, "len(row) == 4")),
     ("the mean of three: one noisy reading moves it", (ALL, MEAN)),
-    ("the median of three: two readings move it", (ALL, "sorted(row)[1] >= twice")),
     (
         "any three readings, not the last three",
         (ALL, "sum(low >= twice for low in lows) >= 3"),
     ),
-    ("the first three readings, not the last", (LAST, "lows[:3]")),
     ("every reading there ever was must agree", (ALL, "min(lows) >= twice")),
     (
         "where there are fewer than three readings, those are enough for it",
         (COUNT + " and " + ALL, "all(low >= twice for low in row)"),
     ),
     ("of the last three readings it looks at the newer two", (ALL, "min(row[1:]) >= twice")),
-    ("of the last three readings it looks at the older two", (ALL, "min(row[:2]) >= twice")),
     ("it grows past the maximum", (" and " + MOST, "")),
-    (
-        "it is cut at the maximum: that is no doubling",
-        (" and " + MOST, ""),
-        (GROWN, "        return min(twice, most)\n"),
-    ),
-    ("it stays below the maximum, which it may reach", (MOST, "twice < most")),
     ("a reading above the step of today is enough for it", (ALL, "min(row) >= sequences")),
-    ("a reading of exactly twice the step does not count", (ALL, "min(row) > twice")),
-    (
-        "several doublings at once",
-        (GROWN, "        while 2 * twice <= min(most, *row):\n            twice *= 2\n" + GROWN),
-    ),
-    ("it jumps to the reading", (GROWN, "        return min(int(min(row)), most)\n")),
-    ("it grows by one sequence", (GROWN, "        return sequences + 1\n")),
-    (
-        "it shrinks when readings are low",
-        (
-            HELD,
-            "    return max(1, sequences // 2) if row and min(row) < sequences else sequences\n",
-        ),
-    ),
-    ("it never grows", (GROWN, "        return sequences\n")),
-    ("it always grows", (HELD, "    return min(twice, most)\n")),
 ]:
     of.edit(_bug, _changes)
 
@@ -86,6 +59,7 @@ def counted(lows, sequences, most):
 
 exercise = Exercise(
     growth_test,
+    points=2,
     hints=(
         "one case for each word of the rule: last, three, all, at least, twice, does not exceed",
         "give every condition a case just at its edge and one just beyond: lows of 20 and of 19 for "
@@ -94,7 +68,7 @@ exercise = Exercise(
         "exactly twice the step",
     ),
     tests=(of, tuple(one.thought for one in of.mistakes), tuple(of.styles)),
-    passed="Right: twenty-two wrong versions found, both right ones passed.",
+    passed="Right: eight wrong versions found, both right ones passed.",
 )
 ASSERT, LOOP = "        assert next_step(lows, 10, most) == want\n", "([], 99, 10),"
 for _thought, _says, *_changes in [
@@ -118,17 +92,6 @@ for _thought, _says, *_changes in [
         ("([50, 20, 20, 21], 19, 10),\n", "\n"),
         ("([99, 99, 99], 15, 10), ", ""),
     ),
-    (
-        "no maximum that is met",
-        "may reach",
-        ("([50, 20, 20, 21], 20, 20)", "([50, 20, 20, 21], 21, 20)"),
-    ),
-    (
-        "no edge of twice",
-        "exactly twice",
-        ("[20, 20, 20], 99", "[21, 22, 23], 99"),
-        ("[50, 20, 20, 21], 20", "[50, 25, 21, 21], 20"),
-    ),
     ("no old low reading", "got through", ("([5, 99, 99, 99], 99, 20), ", "")),
     (
         "no newest low reading",
@@ -142,13 +105,6 @@ for _thought, _says, *_changes in [
         ("([15, 15, 15], 99, 10)", "([5, 5, 5], 99, 10)"),
         ("[15, 99, 99]", "[5, 99, 99]"),
         ("[99, 15, 99]", "[99, 5, 99]"),
-    ),
-    (
-        "no readings below the step",
-        "shrinks",
-        ("([1, 1, 1], 99, 10), ", ""),
-        ("[99, 99, 99, 5], 99", "[99, 99, 99, 15], 99"),
-        ("[99, 99, 99, 5, 99", "[99, 99, 99, 15, 99"),
     ),
     (
         "the low one always last",

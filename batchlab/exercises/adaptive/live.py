@@ -9,17 +9,46 @@ Words
 
 import itertools
 import math
+import statistics
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from batchlab import data, loop, model
-from batchlab.exercises.adaptive.grown import of
+from batchlab.exercises.adaptive.grown import grown, of
 
-__all__ = ["trained"]
+__all__ = ["constant", "ramped", "status", "trained"]
 
 LENGTH, HELD, READINGS, WINDOW = 64, 256, 20, 40
 START = of(1, 2, rate=1.5e-3)
+
+
+def status(step: Mapping[str, Any]) -> dict[str, Any]:
+    """What a step held, its gradient's norm over the usual one, and where its time went."""
+    *before, now = step["norms"]
+    return {
+        "sequences": sum(len(piece) for piece in step["micro_batches"]),
+        "targets": sum(sum(piece) for piece in step["micro_batches"]),
+        "norm": now / statistics.median(before) if before else 1.0,
+        "slowest": max(step["seconds"], key=step["seconds"].get),
+    }
+
+
+def constant(settings: Any, state: Any, reading: Any, most: int) -> tuple[Any, Any]:
+    """The controller that never moves."""
+    return settings, state
+
+
+def ramped(stages: Any) -> Callable[..., Any]:
+    """A controller that follows a plan: (from_tokens, sequences) in order, whatever it reads."""
+
+    def control(settings: Any, state: Any, reading: Any, most: int) -> tuple[Any, Any]:
+        now = settings["rows"] * settings["accumulation"] * settings["data_parallel"]
+        seen = state.get("seen", 0) + now * LENGTH
+        asked = [size for start, size in stages if start <= seen][-1]
+        return (grown(settings, asked) if asked != now else settings), {"seen": seen}
+
+    return control
 
 
 def _rows(seed: int) -> tuple[Any, Any]:
@@ -38,27 +67,33 @@ def trained(
     seed: int,
     tokens: int,
     most: int,
+    first: int = 2,
     status: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """One run on the embedded corpus in rows of 64 tokens; with `status`, a line at each move."""
+    """One run on the embedded corpus in rows of 64 tokens, from `first` sequences a step.
+
+    With `status`, a line at each move.
+    """
     import torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return _run(control, seed, tokens, most, status)
+        return _run(control, seed, tokens, most, first, status)
     finally:
         torch.set_num_threads(threads)
 
 
-def _run(control: Any, seed: int, tokens: int, most: int, status: Any) -> dict[str, Any]:
+def _run(
+    control: Any, seed: int, tokens: int, most: int, first: int, status: Any
+) -> dict[str, Any]:
     import torch
 
     from batchlab.noise.norms import Tracker
 
     train, held = _rows(seed)
     net = model.small(data.embedded().vocabulary, layers=1, hidden=64, heads=2, seed=seed)
-    settings: dict[str, Any] = dict(START)
+    settings: dict[str, Any] = grown(START, first)
     state: dict[str, Any] = {}
     optimizer = torch.optim.AdamW(net.parameters(), lr=settings["rate"], weight_decay=0.0)
     seen, sizes, norms = 0, [], list[float]()

@@ -29,6 +29,7 @@ def drawn(rng):
 
 exercise = Exercise(
     ramp_steps,
+    points=2,
     asked=lambda stages, total: f"steps of the ramp {stages} until {total:,} tokens",
     drawn=drawn,
     hints=(

@@ -7,14 +7,17 @@ import math
 
 from batchlab import adapt, rates
 from batchlab.exercises.adaptive import reasons
-from batchlab.exercises.adaptive.best_step import explorer
+from batchlab.exercises.adaptive.best_step import best_step, explorer, worth
 from batchlab.exercises.adaptive.control import control as right
-from batchlab.exercises.adaptive.live import trained
+from batchlab.exercises.adaptive.live import constant, ramped, status, trained
 from batchlab.exercises.adaptive.planted import RUNS, sequences, walked
 from batchlab.noise import NoiseScale
 from batchlab.plan import Plan
 
-__all__ = ["PALM", "contest", "drawn", "explorer", "library", "ramps", "steps_of", "trained"]
+__all__ = [
+    "PALM", "best_step", "constant", "contest", "drawn", "explorer", "library", "ramped", "ramps", "status",
+    "steps_of", "trained", "worth",
+]  # fmt: skip
 
 PALM = [(one.from_tokens, one.tokens_per_step) for one in rates.PUBLISHED["palm-540b"].stages]
 

@@ -42,6 +42,7 @@ def why(got, gradients, rows):
 
 exercise = Exercise(
     noise,
+    points=2,
     asked=asked,
     drawn=drawn,
     explain=why,

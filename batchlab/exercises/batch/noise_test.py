@@ -95,3 +95,10 @@ def truth_value(noise):
     """returns a truth value"""
     g = np.array([[0, 0], [0, 0], [0, 0], [4.0, 8.0]])
     return bool(abs(noise(g, 16) - 15**0.5 / 4) < 1e-6)
+
+
+@exercise.style
+def judged_by_numpy(noise):
+    """judged by NumPy's assert_allclose"""
+    pulls = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [4.0, 8.0]])
+    np.testing.assert_allclose(noise(pulls, 4), (15 / 4) ** 0.5)

@@ -48,6 +48,7 @@ exercise = Exercise(
         (NINE, 3),
         (NINE, 4),
         (np.array([0, 5, 1, 3, 3, 3, 3]), 1),
+        (NINE, 2, 3),
         (NINE, 2, 2),
         By(NINE, 4, drop_last=True),
         (NINE, 2, 3, True),

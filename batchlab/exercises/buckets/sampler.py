@@ -75,6 +75,7 @@ def scene(answer, lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, r
         seen["there"] = taken(new())
     made = [new(one, ranks) for one in range(ranks)]
     seen["ranks"] = [[taken(one) for _ in range(epochs)] for one in made]
+    seen["epochs"] = [int(one.epoch) for one in made]
     seen["orders"] = []
     for seed, number in pairs:
         one = new(seed=seed)
@@ -119,6 +120,7 @@ def wrong(got, lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, rank
         *_epoch(whole, lengths, slots),
         in_order(whole, lengths),
         *_dealt(whole, got["ranks"], lengths, ranks),
+        _moved_on(got["epochs"], epochs),
         *(
             fault
             for one in first[1:]
@@ -192,6 +194,16 @@ def _dealt(whole, taken, lengths, ranks):
             f"{case}, and others than the first come again",
             "not the last ones, nor one of them again and again: the first, as many as are missing",
         )
+
+
+def _moved_on(found, epochs):
+    """Every rank is in the same next epoch."""
+    if found == [epochs] * len(found):
+        return "", ""
+    return (
+        f"`epoch` of the ranks is {found} behind {epochs} loops, right is {epochs}",
+        "one epoch more on every rank, however many ranks there are: self.epoch += 1",
+    )
 
 
 def _same(whole, epochs, there):
@@ -364,9 +376,20 @@ for _thought, _says, *_changes in [
         ("-len(made) % self.ranks", "self.ranks - len(made) % self.ranks"),
     ),
     (
-        "repeats the last ones: the first are asked",
+        "repeat only the first micro-batches, as `dealt` does",
         "",
         ("(made * self.ranks)[:missing]", "(made[::-1] * self.ranks)[:missing]"),
+    ),
+    (
+        "mix before dealing: else others than the first come again",
+        "",
+        (MIX, ""),
+        ("return " + SHARE, "made = " + SHARE + "\n        rng.shuffle(made)\n        return made"),
+    ),
+    (
+        "one epoch more on every rank, however many ranks there are: self.epoch += 1",
+        "",
+        (NEXT, "        self.epoch, self.done = self.epoch + self.ranks, 0\n"),
     ),
     ("every rank takes everything: deal them, made[rank :: ranks]", "", (SHARE, "made")),
     (

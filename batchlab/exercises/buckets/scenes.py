@@ -17,6 +17,7 @@ import numpy as np
 
 from batchlab import padding
 from batchlab.classroom.attempt import working
+from batchlab.exercises.buckets.idle import idle
 from batchlab.exercises.buckets.under_budget import under_budget as cut
 
 LONGEST, TRAINED, HELD_OUT = 256, 1024, 96
@@ -58,6 +59,14 @@ def order(name: str, seed: int) -> list[list[int]]:
         return by_length if name == "shortest first" else by_length[::-1]
     window = {"shuffled": 1, "windows, mixed": WINDOW}[name]
     return padding.in_windows(lengths, ROWS, window=window, rng=rng)
+
+
+def busy(lengths: np.ndarray, order: Sequence[Sequence[int]], ranks: int) -> tuple[float, float]:
+    """Waste inside the rectangles, and the share of the time that ranks wait for the largest."""
+    order = order[: len(order) // ranks * ranks]
+    slots = [len(batch) * int(lengths[list(batch)].max()) for batch in order]
+    steps = [slots[start : start + ranks] for start in range(0, len(slots), ranks)]
+    return padding.measure(lengths, order).waste, float(idle(steps))
 
 
 def curve(ordered: Sequence[Sequence[int]], seed: int) -> tuple[list[int], list[float]]:

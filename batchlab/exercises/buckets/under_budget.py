@@ -31,6 +31,7 @@ def drawn(rng):
         yield some, order, 19
         place = int(rng.integers(len(order)))
         yield [slots + 1 if n == order[place] else one for n, one in enumerate(some)], order, slots
+    yield [3, 4], [], 12
     yield [1 + n * n % 3 for n in range(2500)], list(range(2500)), 4000
     many = [int(10 ** (n * 7919 % 9001 / 1000)) for n in range(700)]
     yield many, list(range(699, -1, -1)), 4 * 10**9
@@ -44,6 +45,7 @@ def asked(lengths, order, slots):
 
 exercise = Exercise(
     under_budget,
+    points=2,
     hints=(
         "keep the longest of the open batch; before adding, ask: does it still fit?",
         "(rows + 1) x longest, newcomer included, within slots?",
@@ -54,7 +56,7 @@ exercise = Exercise(
         :1
     ],
     shown=[
-        ([9, 2, 3, 3, 2, 8], [0, 1, 2, 3, 4, 5], 12),
+        ([9, 5, 2, 2, 6, 1], [0, 1, 2, 3, 4, 5], 10),
         ([2, 2, 7, 8, 1], [4, 0, 1, 2, 3], 16),
         ([1, 6, 1, 1, 1], [0, 1, 2, 3, 4], 18),
         ([4, 9, 1], [0, 1, 2], 9),
@@ -62,6 +64,7 @@ exercise = Exercise(
         ([3, 40, 2], [2, 0], 10),
         ([41, 3, 3], [0, 1, 2], 30),
         ([3, 3, 41], [0, 1, 2], 30),
+        ([5, 2], [], 9),
     ],
     drawn=drawn,
     passed="Right: no rectangle takes more than the budget, and none is closed too early.",
@@ -80,6 +83,16 @@ for _thought, _says, *_changes in [
         "the width of the batch before is kept: start anew",
         "",
         ("            longest = lengths[number]\n", ""),
+    ),
+    (
+        "the newcomer is a row, too: rows + 1",
+        "",
+        (FITS, "len(batches[-1]) * longest <= slots"),
+    ),
+    (
+        "an empty order gives no batch, not an empty one",
+        "",
+        (END, "    return batches or [[]]"),
     ),
     ("the last batch is lost", "", (END, "    return batches[:-1]")),
     (
@@ -240,14 +253,16 @@ def first_fit(lengths, order, slots):
 @exercise.mistake(says="an assertion is no ValueError")
 def asserts(lengths, order, slots):
     """an assertion is no ValueError"""
-    assert max(lengths[n] for n in order) <= slots, max(lengths[n] for n in order)
+    assert all(lengths[n] <= slots for n in order), max(lengths[n] for n in order)
     return under_budget(lengths, order, slots)
 
 
 @exercise.style
 def checks_first(lengths, order, slots):
     """checks first, then looks back"""
-    lengths, order = np.asarray(lengths), np.asarray(order)
+    lengths, order = np.asarray(lengths), np.asarray(order, dtype=int)
+    if not len(order):
+        return []
     if lengths[order].max() > slots:
         raise ValueError(f"longest is {lengths[order].max()}")
     made, start = [], 0
@@ -269,14 +284,14 @@ def looked_up_anew(lengths, order, slots):
             batches.append(batch)
             batch = []
         batch = batch + [number]
-    return [np.array(one) for one in [*batches, batch]]
+    return [np.array(one) for one in [*batches, batch] if one]
 
 
 @exercise.style
 def tuples(lengths, order, slots):
     """tuples, NumPy's own numbers"""
     found, widest = [], np.int64(0)
-    for number in np.asarray(order):
+    for number in np.asarray(order, dtype=int):
         length = np.asarray(lengths)[number]
         if length > slots:
             raise ValueError(f"a document of {length:,} tokens is longer than {slots:,} slots")

@@ -1,11 +1,9 @@
 """Checkpointing: memory for time. The exercises in the order of the page."""
 
 ORDER = (
-    "segment-bytes",
     "checkpoint-segments",
     "step-test",
     "plan-costs",
+    "pays-below",
     "choose-segments",
-    "gain",
-    "break-even",
 )

@@ -47,6 +47,7 @@ def drawn(rng):
 SIX = [(7, 56, 13), (9, 37, 19), (2, 44, 18), (4, 53, 19), (5, 47, 3), (9, 43, 19)]
 exercise = Exercise(
     plan_costs,
+    points=2,
     parts=("most bytes", "FLOPs again"),
     hints=(
         "walk from the first piece to the last, and note what is held before each",
@@ -105,6 +106,10 @@ for _thought, *_changes in [
         (PEAK, "before + whole * (at in ends))"),
     ),
     (
+        "inside a segment its pieces are no units of their own: go on at its end",
+        ("        at = end", "        at += 1"),
+    ),
+    (
         "without any segment the kept pieces need their bytes, too",
         (BACK, "return (peak if segments else 0), again"),
     ),
@@ -150,6 +155,16 @@ def later_hold(pieces, segments):
     held = sum(p[1] for n, p in enumerate(pieces) if n not in inside)
     held += sum(pieces[a][0] for a, b in segments)
     back = max([sum(p[1] for p in pieces[a:b]) - pieces[a][0] for a, b in segments], default=0)
+    return held + back, sum(pieces[n][2] for n in inside)
+
+
+@exercise.mistake
+def at_once(pieces, segments):
+    """what comes later is freed: walk in order"""
+    inside = {n for a, b in segments for n in range(a, b)}
+    held = sum(p[1] for n, p in enumerate(pieces) if n not in inside)
+    held += sum(pieces[a][0] for a, b in segments)
+    back = max([sum(p[1] for p in pieces[a:b]) for a, b in segments], default=0)
     return held + back, sum(pieces[n][2] for n in inside)
 
 

@@ -8,6 +8,7 @@ import time
 
 __all__ = [
     "checkpointed",
+    "chunked_trainer",
     "even",
     "gpt3_pieces",
     "in_order",
@@ -98,6 +99,21 @@ def even(layers, segments):
     """
     cuts = [layers * n // segments for n in range(segments + 1)]
     return list(itertools.pairwise(cuts))
+
+
+def chunked_trainer():
+    """The `Trainer` of lesson 7: its loss makes the logits of 256 slots at a time."""
+    from transformers import Trainer
+
+    from batchlab.exercises.memory.chunked_loss import chunked_loss
+
+    class Chunked(Trainer):
+        def compute_loss(self, model, inputs, return_outputs=False, num_items_in_batch=None):
+            labels = inputs.pop("labels")[:, 1:].flatten()
+            hidden = model.model(**inputs).last_hidden_state[:, :-1].flatten(0, 1)
+            return chunked_loss(hidden, model.lm_head, labels, 256) / num_items_in_batch
+
+    return Chunked
 
 
 def gpt3_pieces(layers):

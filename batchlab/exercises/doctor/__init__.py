@@ -1,10 +1,3 @@
 """Doctor: where the time went. The exercises in the order of the page."""
 
-ORDER = (
-    "speed-up",
-    "step-parts",
-    "cure-gain",
-    "ward",
-    "shares-test",
-    "diagnose",
-)
+ORDER = ("trace-gaps", "step-parts", "shares-test", "cure-gain", "ward", "diagnose")

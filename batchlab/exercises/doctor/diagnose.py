@@ -4,9 +4,9 @@ import numpy as np
 
 from batchlab.exercises import Exercise
 from batchlab.exercises.doctor.cure_gain import cure_gain
-from batchlab.exercises.doctor.speed_up import differing, speed_up
 from batchlab.exercises.doctor.step_parts import step_parts
 from batchlab.exercises.doctor.sweeps import CAUSES, CURES, T90, another, evidence, prices, sweep
+from batchlab.exercises.doctor.visits import differing, rate
 
 
 def diagnose(visits):
@@ -23,7 +23,7 @@ def diagnose(visits):
         parts = step_parts(here[most], fixed, slot)
         for cause, keep in CURES.items():
             gains[cause].append(cure_gain(parts, keep))
-        memory.append(speed_up([here[most]], [here[less]]) - 1)
+        memory.append(rate([here[less]]) / rate([here[most]]) - 1)
     cause = max(gains, key=lambda name: np.mean(gains[name]))
     if any(v["retries"] for v in visits if v["rows"] == most):
         cause, values = "memory", memory
@@ -54,7 +54,7 @@ def explain(got, visits):
         if said == "saturation":
             return "for saturation the gain of `launch` is asked: twice the rows"
         if said == "memory":
-            return "for memory: speed_up of the next smaller rows over the most, less 1, round by round"
+            return "for memory: the rate of the next smaller rows over that of the most, less 1, round by round"
         return "the cause is right, its gain is another: the mean over the rounds of this sweep"
     low, high = got["gain"] - got["low"], got["high"] - got["gain"]
     if abs(low - high) > 1e-5:
@@ -120,7 +120,7 @@ exercise = Exercise(
     explain=explain,
     mentions=differing,
     drawn=drawn,
-    given=("CURES", "T90", "prices", "step_parts", "cure_gain", "speed_up"),
+    given=("CURES", "T90", "prices", "step_parts", "cure_gain", "rate"),
     hints=(
         "first one round of all that `v['round']` tells, numbered from anywhere: its prices, the "
         "parts of the visit with the most rows, five gains",
@@ -134,7 +134,7 @@ exercise = Exercise(
 BEGIN = '    less, most = sorted({v["rows"] for v in visits})[-2:]\n'
 HERE, PRICES = '{v["rows"]: v for v in visits if v["round"] == number}', "prices(here.values())"
 ROUNDS, EACH = '{v["round"] for v in visits}', "cure_gain(parts, keep)"
-MEMORY, CAUSE = "speed_up([here[most]], [here[less]]) - 1", "max(gains, key=lambda name: np.mean(gains[name]))"  # fmt: skip
+MEMORY, CAUSE = "rate([here[less]]) / rate([here[most]]) - 1", "max(gains, key=lambda name: np.mean(gains[name]))"  # fmt: skip
 RETRIES = 'any(v["retries"] for v in visits if v["rows"] == most)'
 SATURATION, HALF = 'gains["launch"]', "T90[n] * float(np.std(values, ddof=1)) / n**0.5"
 GAIN, RESULT = "    gain, n = float(np.mean(values))", '"gain": gain, "low": gain - half, "high": gain + half'  # fmt: skip
@@ -152,7 +152,7 @@ for _thought, *_changes in [
         "speed over all rounds together: a slow round weighs more, take each by itself",
         (
             MEMORY,
-            'speed_up(*[[v for v in visits if v["rows"] == rows] for rows in (most, less)]) - 1',
+            'rate([v for v in visits if v["rows"] == less]) / rate([v for v in visits if v["rows"] == most]) - 1',
         ),
     ),
     (
@@ -165,17 +165,17 @@ for _thought, *_changes in [
     ),
     (
         "the next smaller rows are asked, not the fastest",
-        (MEMORY, "max(speed_up([here[most]], [one]) for one in here.values()) - 1"),
+        (MEMORY, "max(rate([one]) for one in here.values()) / rate([here[most]]) - 1"),
     ),
     (
-        "steps per second: they hold other tokens, take `speed_up`",
+        "steps per second: they hold other tokens, take `rate`",
         (
             MEMORY,
             'here[less]["steps"] / here[less]["seconds"] / (here[most]["steps"] / here[most]["seconds"]) - 1',
         ),
     ),
     (
-        "documents per second: they differ in length, take `speed_up`",
+        "documents per second: they differ in length, take `rate`",
         (
             MEMORY,
             'here[less]["documents"] / here[less]["seconds"] / (here[most]["documents"] / here[most]["seconds"]) - 1',
@@ -271,6 +271,7 @@ for _thought, *_changes in [
     exercise.edit(_thought, _changes)
 for _says, _thought, *_changes in [
     ("", "the next smaller rows of the sweep are asked: half of the most may not be there", (BEGIN, '    most = max(v["rows"] for v in visits)\n    less = most // 2\n')),
+    ("", "the next smaller number need not be half", (BEGIN, '    most = max(v["rows"] for v in visits)\n    less = most // 2\n'), (MEMORY, f"{MEMORY} if {RETRIES} else 0")),
     ("", "rounds are numbered from anywhere: take the numbers that are there", (f"in {ROUNDS}:", "in range(4):")),
     ("", "the visits come in any order: take those of one round by its number", (HERE, '{v["rows"]: v for v in visits[:4]}')),
     ("a dict with", "a cause alone", ("    return {", "    return cause\n    return {")),
@@ -295,8 +296,8 @@ def one_by_one(visits):
         parts = step_parts(here[most], fixed, slot)
         for cause, keep in CURES.items():
             gains[cause].append(cure_gain(parts, keep))
-        rate = {r: here[r]["real_tokens"] / here[r]["seconds"] for r in here}
-        gains["memory"].append(rate[less] / rate[most] - 1)
+        speed = {r: here[r]["real_tokens"] / here[r]["seconds"] for r in here}
+        gains["memory"].append(speed[less] / speed[most] - 1)
     mean = {cause: sum(values) / len(values) for cause, values in gains.items()}
     cause = max(CURES, key=lambda name: mean[name])
     retried = any(v["retries"] for v in visits if v["rows"] == most)
@@ -322,15 +323,15 @@ def own_fit(visits):
         rounds.setdefault(v["round"], []).append(v)
     for here in rounds.values():
         waits = [v["input_seconds"] + v["host_seconds"] + v["optimizer_seconds"] for v in here]
-        rate = 4 / 3 if here[0]["checkpointing"] else 1
-        own = np.array([v["seconds"] - w for v, w in zip(here, waits)]) / rate
+        times = 4 / 3 if here[0]["checkpointing"] else 1
+        own = np.array([v["seconds"] - w for v, w in zip(here, waits)]) / times
         sizes = np.array([[v["micro_batches"], v["slots"]] for v in here]) / own[:, None]
         (fixed, slot), *_ = np.linalg.lstsq(sizes, np.ones(len(own)), rcond=None)
         last, before = here[-1], here[-2]
         work = fixed * last["micro_batches"] + slot * last["slots"]
         gone = {
             "padding": slot * (last["slots"] - last["real_tokens"]),
-            "recomputation": work * (rate - 1),
+            "recomputation": work * (times - 1),
             "input": last["input_seconds"],
             "host": last["host_seconds"],
             "launch": fixed * last["micro_batches"] / 2,

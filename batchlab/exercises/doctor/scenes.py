@@ -1,29 +1,23 @@
-"""What the page of lesson 11 shows: a ward of slow runs, launches against padding, a live sweep.
+"""What the page of lesson 11 shows: a ward of slow runs, a trace, the script without padding.
 
 run of the ward  ->  its table, and what a cure gains;  your doctor  ->  beside the library's
 """
 
-import tempfile
-from functools import cache
-from pathlib import Path
-
-import numpy as np
-
-from batchlab import data, doctor, padding
+from batchlab import doctor
 from batchlab.exercises.doctor.planted import panel, plain, ward
 from batchlab.exercises.throughput.fit_step import fit_step
 
 __all__ = [
     "CHANGES",
     "apply",
+    "bars",
     "contest",
-    "finder",
     "fit_step",
     "fits",
-    "live_sweep",
     "panel",
     "plain",
     "table",
+    "trace",
     "ward",
 ]
 
@@ -36,54 +30,13 @@ CHANGES = {
     "host": "no stalls between the steps",
     "launch": "twice the rows",
 }
-LAUNCHES = {"eager": 0.020, "compiled": 0.007}  # planted seconds a micro-batch
-SLOT = 20e-6  # planted seconds
-ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 48, 64)
-LONGEST, ROUNDS, STEPS = 256, 3, 2  # of the live sweep
+PARTS = ("useful", "padding", "launch", "recomputation", "input", "host", "optimizer", "unexplained")  # fmt: skip
 
 
 def fits(yours):
     """Whether a learner's fit of lesson 09 finds t0 = 0.5 and tau = 0.01 from exact times."""
     fixed, each = list(yours([10, 20, 40, 80], [0.6, 0.7, 0.9, 1.3]))[:2]
     return abs(float(fixed) - 0.5) < 1e-3 and abs(float(each) - 0.01) < 1e-4
-
-
-@cache
-def rate(rows, launch, layout):
-    """Useful tokens per second, waste, and launches as a share of the time."""
-    lengths = np.asarray(data.embedded().at_most(1024).lengths)
-    width = float(padding.expected_longest(lengths, rows) if layout == "padded" else lengths.mean())
-    seconds = LAUNCHES[launch] + SLOT * rows * width
-    useful = rows * float(lengths.mean())
-    return useful / seconds, 1 - useful / (rows * width), LAUNCHES[launch] / seconds
-
-
-def best(launch, layout):
-    """The rows with the most useful tokens per second."""
-    return max(ROWS, key=lambda rows: rate(rows, launch, layout)[0])
-
-
-def finder():
-    """Rows, launch and layout against useful tokens per second; the goal is the best rows."""
-    from batchlab import widgets
-
-    def scene(rows, launch, layout):
-        found, waste, launched = rate(rows, launch, layout)
-        facts = {"useful tokens per second": f"{found:,.0f}", "waste": f"{max(waste, 0.0):.1%}"}
-        return {"facts": {**facts, "launches, share of the time": f"{launched:.1%}"}}
-
-    controls = {
-        "rows": ("rows per micro-batch", list(ROWS)),
-        "launch": ("model", list(LAUNCHES)),
-        "layout": ("rows are", ["padded", "packed"]),
-    }
-    right = (best("eager", "padded"), "eager", "padded")
-    return widgets.finder(
-        "Launches against padding", controls, scene,
-        goal="Eager and padded: the rows with the most useful tokens per second.",
-        start={"rows": 16, "launch": "eager", "layout": "padded"},
-        where=lambda rows, launch, layout: (rows, launch, layout) == right,
-    )  # fmt: skip
 
 
 def table(run):
@@ -123,27 +76,26 @@ def contest(diagnose, seed):
     print(f"Your intervals hold {held} of {len(runs)}.")
 
 
-def live_sweep(device="cpu"):
-    """Cells measured now on one thread: padded micro-batches of 2 to 16 rows, packed ones of 16."""
+def bars(splits, scale=1.0):
+    """Parts of steps as `plots.stacked` takes them: a cause has one colour wherever it is drawn."""
+    merged = [{**one, "useful": one["useful"] + one["optimizer"]} for one in splits]
+    return {
+        name.replace("useful", "useful and optimizer"): [scale * max(one[name], 0) for one in merged]
+        for name in PARTS if name != "optimizer"
+    }  # fmt: skip
+
+
+def trace(model, rows, width):
+    """One forward and backward pass over `rows` x `width`: (start, end) seconds of its operators."""
+    import os
+    from unittest import mock
+
     import torch
 
-    from batchlab import attention, model, sweep
-    from batchlab.records import Identity, Model
-
-    corpus = data.embedded().at_most(LONGEST)
-
-    def make(precision, layout):
-        return attention.prepare(model.small(corpus.vocabulary, layers=1, hidden=32, heads=2))
-
-    points = [*sweep.grid((2, 4, 8, 16)), sweep.Point(16, "packed")]
-    named = Identity(Model("small"), "lesson-11", corpus.name, corpus.fingerprint)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # steadier on a busy machine, and what others take is then known
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            return sweep.run(
-                corpus, make, points, path=Path(folder) / "live.jsonl", identity=named,
-                documents_per_step=16, steps=STEPS, rounds=ROUNDS, device=device,
-            )  # fmt: skip
-    finally:
-        torch.set_num_threads(threads)
+    ids = torch.randint(4096, (rows, width), generator=torch.manual_seed(0))
+    model(input_ids=ids, labels=ids).loss.backward()  # the first pass warms up
+    quiet = mock.patch.dict(os.environ, KINETO_LOG_LEVEL="99")  # it writes to stderr
+    with quiet, torch.profiler.profile() as seen:
+        model(input_ids=ids, labels=ids).loss.backward()
+    spans = [one.time_range for one in seen.events() if one.name.startswith("aten::")]
+    return [(1e-6 * span.start, 1e-6 * span.end) for span in spans]

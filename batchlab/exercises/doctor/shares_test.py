@@ -77,8 +77,13 @@ def shares_test(shares):
         assert all(abs(got[name] - want[name]) < 1e-9 for name in want)
 
 
+LACKS = {
+    "the mean of each step's shares": "compare each share, not only the sum, of unequal steps",
+    "below zero": "no case has parts that are longer than their steps",
+}
 exercise = Exercise(
     shares_test,
+    explain=lambda got: next((why for bug, why in LACKS.items() if bug in got), ""),
     hints=(
         "let two steps have different lengths, and compute the shares of both together by hand",
         "assert each share, with a part that one step lacks: a comparison without `assert` stops "

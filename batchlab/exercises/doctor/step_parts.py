@@ -3,7 +3,7 @@
 import numpy as np
 
 from batchlab.exercises import Exercise
-from batchlab.exercises.doctor.speed_up import visit
+from batchlab.exercises.doctor.visits import visit
 
 
 def step_parts(visit, fixed, slot):

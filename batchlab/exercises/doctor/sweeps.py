@@ -9,8 +9,8 @@ together belong to none of them.
 
 import numpy as np
 
-from batchlab.exercises.doctor.speed_up import visit
 from batchlab.exercises.doctor.step_parts import step_parts
+from batchlab.exercises.doctor.visits import visit
 from batchlab.exercises.throughput.fit_step import fit_step
 
 __all__ = ["CAUSES", "CURES", "T90", "another", "evidence", "prices", "sweep"]

@@ -4,12 +4,11 @@ import re
 
 ORDER = (
     "replicas",
-    "read-launch",
-    "step-found",
-    "million-slots",
+    "missing",
     "splits",
-    "shares",
     "fit-test",
+    "shares",
+    "even-steps",
 )
 
 

@@ -71,8 +71,19 @@ def fit_test(fit):
         raise AssertionError(f"{wish} slots are no multiple of 24, and were not refused")
 
 
+REMAINDERS = (
+    "remainders: try less than half a round, more than half, and fewer slots than one round"
+)
+LACKS = {
+    "floors in silence": "nothing fails where no error is raised; and a bare `except` also "
+    "catches your own AssertionError: write `except ValueError`",
+    "floors where less than half is left": REMAINDERS,
+    "rounds up where half is there": REMAINDERS,
+    "takes at least one micro-batch": REMAINDERS,
+}
 exercise = Exercise(
     fit_test,
+    explain=lambda got: next((why for bug, why in LACKS.items() if bug in got), ""),
     hints=(
         "one step that fits is not enough: what must be refused?",
         "let all four be different numbers, the accumulation no power of two",
@@ -112,7 +123,7 @@ for _thought, _says, *_changes in [
     exercise.edit(_thought, _changes, says=_says)
 
 
-@exercise.mistake(says="floors in silence")
+@exercise.mistake(says="write `except ValueError`")
 def only_what_divides(fit):
     """only what divides"""
     assert fit(72, 2, 4, 3) == 3

@@ -1,53 +1,21 @@
-"""What the page of lesson 06 draws: launches that a reader meets, and a packing to go on with."""
+"""What the page of lesson 06 counts: steps of the script, and a packing to go on with."""
 
-from batchlab import packing
+from batchlab import counts, packing
+from batchlab.classroom import script
 
-# One example a tool. The words are those of the versions in the lesson.
-LAUNCHES = (
-    (
-        "TRL 1.16, packing",
-        {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 4, "packing": True},
-        8,
-    ),
-    ("DeepSpeed 0.19.8", {"train_batch_size": 256, "train_micro_batch_size_per_gpu": 4}, 16),
-    (
-        "DeepSpeed inside transformers",
-        {"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto"},
-        16,
-    ),
-    (
-        "Megatron-LM",
-        {
-            "micro_batch_size": 2,
-            "global_batch_size": 512,
-            "tensor_model_parallel_size": 8,
-            "pipeline_model_parallel_size": 4,
-        },
-        128,
-    ),
-    (
-        "axolotl 0.19.0",
-        {
-            "base_model": "a/model",
-            "micro_batch_size": 2,
-            "gradient_accumulation_steps": 8,
-            "tensor_parallel_size": 2,
-        },
-        8,
-    ),
-    (
-        "axolotl 0.19.0, packing",
-        {
-            "base_model": "a/model",
-            "micro_batch_size": 2,
-            "gradient_accumulation_steps": 8,
-            "sample_packing": True,
-        },
-        8,
-    ),
-    ("litgpt 0.5.13", {"global_batch_size": 64, "micro_batch_size": 4}, 3),
-    ("torchtune 0.6.1", {"batch_size": 2, "gradient_accumulation_steps": 16}, 4),
-)
+
+def seen_by_steps(**replaced):
+    """Slots, real tokens and target tokens of each step of the script's epoch; nothing trains."""
+    ready = script.trainer(**replaced)
+    parts = [counts.take(one).read() for one in ready.get_train_dataloader()]
+    size = ready.args.gradient_accumulation_steps
+    return [
+        tuple(
+            sum(getattr(one, what) for one in parts[first : first + size])
+            for what in ("slots", "real_tokens", "target_tokens")
+        )
+        for first in range(0, len(parts), size)
+    ]
 
 
 def pack_rows(lengths, row_length):

@@ -2,15 +2,7 @@
 
 import itertools
 
-ORDER = (
-    "input-share",
-    "loop-seconds",
-    "least-prefetch",
-    "own-part",
-    "shuffled",
-    "resume-test",
-    "packer",
-)
+ORDER = ("workers-needed", "waits", "own-part", "shuffled", "resume-test", "packer")
 MOST_DRAWN = 3000  # who wants more would read an endless stream for ever
 
 

@@ -14,7 +14,9 @@ import torch.utils.data
 from batchlab.exercises.feeding import packer as packing
 from batchlab.exercises.feeding.shuffled import scene, shuffled
 
-__all__ = ["Numbers", "Packer", "SlowTexts", "packer_works", "shuffle_works", "shuffled"]
+__all__ = [
+    "Numbers", "Packer", "SlowRows", "SlowTexts", "packer_works", "shuffle_works", "shuffled",
+]  # fmt: skip
 
 Packer = packing.StreamingPacker
 
@@ -32,6 +34,20 @@ class SlowTexts(Sequence[Any]):
     def __getitem__(self, number: Any) -> Any:
         time.sleep(self.seconds)  # a file far away: the process waits and computes nothing
         return {"input_ids": np.array(self.tokenizer.encode(self.texts[number]).ids)}
+
+
+class SlowRows(Sequence[Any]):
+    """Rows of the reader's own script, each of which takes `seconds` to arrive."""
+
+    def __init__(self, rows: Sequence[Any], seconds: float) -> None:
+        self.rows, self.seconds = list(rows), seconds
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, number: Any) -> Any:
+        time.sleep(self.seconds)
+        return self.rows[number]
 
 
 class Numbers(torch.utils.data.IterableDataset[int]):

@@ -5,8 +5,7 @@ ORDER = (
     "zero-bill",
     "sharded-step",
     "report-test",
-    "pipeline",
-    "best-turn",
+    "best-rows",
     "exact-step",
 )
 

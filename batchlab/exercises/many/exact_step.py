@@ -267,6 +267,32 @@ for _thought, *_changes in [
         (CLIP, ""),
     ),
     (
+        "each rank clipped its own part: asked is the norm of the whole gradient",
+        (
+            OWN,
+            OWN + "    own[:-2] *= min(1.0, max_norm / (np.linalg.norm(own[:-2]) + 1e-6))\n",
+        ),
+        (CLIP, ""),
+    ),
+    (
+        "each rank clipped its own part: asked is the norm of the whole gradient",
+        (OWN, OWN + "    own[:-2] *= min(1.0, max_norm / max(1e-99, np.linalg.norm(own[:-2])))\n"),
+        (CLIP, ""),
+    ),
+    (
+        "each array was clipped by its own norm: one norm counts, that of all",
+        (CLIP, ""),
+        (
+            NEW,
+            "        here = gradient[at : at + old.size]\n"
+            "        here *= min(1.0, max_norm / max(1e-99, np.linalg.norm(here)))\n" + NEW,
+        ),
+    ),
+    (
+        "each number was clipped, not the norm: scale all of them by one factor",
+        (CLIP, "    gradient = np.clip(gradient, -max_norm, max_norm)\n"),
+    ),
+    (
         "each array was clipped by its own norm: one norm counts, that of all",
         (CLIP, ""),
         (

@@ -83,6 +83,13 @@ for _thought, *_changes in [
         (REFUSE, ""),
         (END, "float(total[0])"),
     ),
+    (
+        "all_gather joins pieces and adds nothing; use all_reduce",
+        (
+            "rank.all_reduce(np.array([loss, tokens], dtype=float))",
+            "rank.all_gather(np.array([loss, tokens], dtype=float), 2)",
+        ),
+    ),
     ("divided by the number of ranks as well", (END, "float(loss / tokens / rank.world_size)")),
     ("the tokens are not in it: divide by those of all ranks", (END, "float(loss)")),
     ("divided by the ranks: asked is the loss of a token", (END, "float(loss / rank.world_size)")),

@@ -1,4 +1,4 @@
-"""Catch the bug: one test for 23 wrong reports of a step with a sharded optimizer."""
+"""Catch the bug: one test for eight wrong reports of a step with a sharded optimizer."""
 
 import numpy as np
 
@@ -41,17 +41,11 @@ def report(parts):
 of = Exercise(report)
 MEAN, SENT = "mean = mean_of(every, size)", "sent = 2 * size - pieces[at] - pieces[(at + 1) % n]"
 KEPT, TOLD, EVEN = "kept = pieces[at]\n", "        told.append({", "2 * (n - 1) * size / n"
-LAST = "(at == n - 1)"
 BUGS = {
     "the mean over ranks of their own means": (
         MEAN,
         "mean = sum(mean_of(one, size) for one in parts) / n",
     ),
-    "the mean over micro-batches of their own means": (
-        MEAN,
-        "mean = np.mean([np.array(g) / k for g, k in every if k], axis=0)",
-    ),
-    "the sum over tokens, divided by the ranks as well": (MEAN, f"{MEAN} / n"),
     "each rank keeps the mean of its own tokens": (MEAN, "mean = mean_of(own, size)"),
     "a rank without micro-batches has zeros for the mean": (
         MEAN,
@@ -61,51 +55,13 @@ BUGS = {
         TOLD,
         "        if not own:\n            continue\n" + TOLD,
     ),
-    "a rank is missing, and the others report its share": (
-        "    return told",
-        "    left = np.array_split(np.arange(size), max(1, n - 1))\n"
-        '    return [{**told[0], "sent": 2 * (n - 1) * size / len(left), "kept": len(one)} for one in left]',
-    ),
-    "the first number of the mean is not divided": (
-        MEAN,
-        MEAN + "\n        mean[0] *= sum(k for _, k in every)",
-    ),
-    "the last number of the mean is not divided": (
-        MEAN,
-        MEAN + "\n        mean[-1] *= sum(k for _, k in every)",
-    ),
-    "the mean comes back to front": (MEAN, MEAN + "[::-1]"),
-    "the mean is one part in 1,000 too large": (MEAN, MEAN.replace("= ", "= 1.001 * ")),
-    "the last rank alone has the mean of its own tokens": (
-        MEAN,
-        f"mean = mean_of(own if {LAST} else every, size)",
-    ),
-    "the first rank alone has the mean of its own tokens": (
-        MEAN,
-        "mean = mean_of(every if at else own, size)",
-    ),
-    "the first rank's mean is too large, the last one's too small by as much": (
-        MEAN,
-        f"{MEAN} + ((at == 0) - {LAST})",
-    ),
-    "the mean is padded with zeros until the ranks divide it, so it has more than P numbers": (
-        MEAN,
-        "mean = [*mean_of(every, size), *[0.0] * (-size % n)]",
-    ),
-    "the last rank sends one number too many": (SENT, f"sent = {EVEN} + {LAST}"),
     "the gradients are reduced for every micro-batch": (
         SENT,
         f"sent = {EVEN} * max(map(len, parts))",
     ),
     "only the reduce is counted, the weights are never gathered": (SENT, f"sent = {EVEN} / 2"),
-    "a rank's own piece is sent, too": (SENT, "sent = 2 * size"),
     "every rank keeps everything": (KEPT, "kept = size\n"),
     "what is left of the division is kept by nobody": (KEPT, "kept = size // n\n"),
-    "what is left of the division is kept by every rank": (KEPT, "kept = -(-size // n)\n"),
-    "the last rank keeps all that is left of the division": (
-        KEPT,
-        f"kept = size // n + size % n * {LAST}\n",
-    ),
 }
 for _bug, _change in BUGS.items():
     of.edit(_bug, [_change])
@@ -135,36 +91,13 @@ exercise = Exercise(
         "let P leave a remainder of 2 when it is divided by the ranks",
     ),
     tests=(of, tuple(BUGS), ("sent evenly, the last ranks keep more", "another order of rounding")),
-    passed="Right: 23 wrong reports found, three right ones passed.",
+    passed="Right: eight wrong reports found, three right ones passed.",
 )
 PARTS = "[[([6, 0, 1, 2, 3], 1), ([4, 2, 9, 8, 1], 9)], [], [([10, 8, 0, 5, 1], 10)]]"
 WANT, SUM = "[1, 0.5, 0.5, 0.75, 0.25]", 'abs(sum(one["sent"] for one in told) - 2 * 2 * 5) < 1e-6'
 NEAR = f'all(abs(a - b) < 1e-6 for a, b in zip(one["mean"], {WANT}))'
 for _says, _thought, _old, _new in [
-    (
-        "the first rank alone",
-        "the first rank is not looked at",
-        "for one in told:",
-        "for one in told[1:]:",
-    ),
-    (
-        "the last rank alone",
-        "the last rank is not looked at",
-        "for one in told:",
-        "for one in told[:-1]:",
-    ),
-    (
-        "more than P numbers",
-        "numbers in pairs, not counted",
-        '        assert len(one["mean"]) == 5\n',
-        "",
-    ),
-    ("got through", "how many ranks is free", "    assert len(told) == 3\n", ""),
     ("got through", "a tolerance of one", "1e-6 for a", "1.0 for a"),
-    ("one part in 1,000", "a tolerance of 0.05", "1e-6 for a", "0.05 for a"),
-    ("got through", "the first number alone", NEAR, 'abs(one["mean"][0] - 1) < 1e-6'),
-    ("back to front", "the sum of the mean", NEAR, 'abs(sum(one["mean"]) - 3) < 1e-6'),
-    ("one number too many", "sent to within two", "5) < 1e-6", "5) < 2"),
     (
         "got through",
         "no idle rank",
@@ -172,7 +105,6 @@ for _says, _thought, _old, _new in [
         "[[([6, 0, 1, 2, 3], 1)], [([4, 2, 9, 8, 1], 9)], [([10, 8, 0, 5, 1], 10)]]",
     ),
     ("got through", "kept is never counted", "sum(kept) == 5 and ", ""),
-    ("got through", "the spread of kept is free", " and max(kept) - min(kept) <= 1", ""),
     ("got through", "sent is at most", SUM, 'sum(one["sent"] for one in told) <= 20.1'),
     (
         "right implementation",

@@ -1,22 +1,34 @@
 """What the page of lesson 15 shows beside its exercises: ranks on real documents, mixed-up calls."""
 
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
+import batchlab
 from batchlab import data
+from batchlab.classroom import script
 from batchlab.cluster import Link, ranks
-from batchlab.exercises.many.best_turn import finder
+from batchlab.exercises.many.best_rows import seconds_of
 from batchlab.exercises.many.exact_step import flat
 from batchlab.exercises.many.model import fresh_weights, micro_batch, of_documents, summed
 
 __all__ = [
-    "finder",
     "flat",
     "four_ranks",
     "fresh_weights",
+    "launched",
     "micro_batch",
+    "short",
     "step_case",
     "summed",
     "swapped",
+    "turns",
 ]
 
 CABLE = Link("1 Gb/s", 125e6, "an office cable: 1e9 / 8")
@@ -74,3 +86,75 @@ def step_case(world_size, many, rows):
         micro = [of_documents(own[k : k + rows]) for k in range(0, len(own), rows)]
         parts.append((weights, micro, 2.0, 1.0))
     return parts
+
+
+def turns():
+    """Bubble against fixed cost on two sliders: 420 sequences, planted seconds of a turn."""
+    from batchlab import widgets
+
+    def scene(stages, rows):
+        seconds, idle = seconds_of(stages, 420, rows, 0.018, 0.020)
+        facts = {"micro-batches": f"{420 // rows}", "idle": f"{idle:.1%}"}
+        return {"facts": {**facts, "seconds of a step": f"{seconds:.2f}"}}
+
+    rows = [n for n in range(1, 421) if 420 % n == 0]
+    controls = {"stages": ("stages", [4, 8, 16]), "rows": ("rows per micro-batch", rows)}
+    start = {"stages": 8, "rows": 60}
+    return widgets.explorer("Bubble against fixed cost", controls, scene, start=start)
+
+
+LAUNCHED = """
+import dataclasses, json
+from batchlab.classroom import script
+from batchlab.exercises.many.scenes import short
+documents = short()
+if __name__ == "__main__":
+    for accumulation in (4, 2):
+        bill = script.run(train_dataset=documents, gradient_accumulation_steps=accumulation)
+        print("bill", accumulation, json.dumps(dataclasses.asdict(bill)), flush=True)
+"""
+
+
+def short():
+    """The documents of the script, cut to 256 slots."""
+
+    def cut(row):
+        return {name: some[:256] for name, some in script.pad(row).items()}
+
+    return script.documents().map(cut, new_fingerprint="short")  # else it tries to hash `cut`
+
+
+def launched():
+    """Bills of the script on short documents by torchrun on two processes, accumulation 4 and 2.
+
+    Slots, tokens and targets are those of both processes.
+    """
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    with tempfile.TemporaryDirectory() as folder:
+        name = Path(folder) / "script.py"
+        name.write_text(LAUNCHED, encoding="utf-8")
+        two = _bills([*torchrun, str(name)], folder)
+    return {"torchrun, 2 processes": two[4], "and accumulation 2": two[2]}
+
+
+def _bills(start, folder):
+    """The bills that processes print, by accumulation; those of ranks are added up."""
+    home = str(Path(batchlab.__file__).parents[1])
+    there = {
+        **os.environ, "PYTHONPATH": home, "OMP_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",  # two processes, and perhaps one GPU
+    }  # fmt: skip
+    ran = subprocess.run(
+        [sys.executable, *start], cwd=folder, env=there, text=True, capture_output=True, check=True
+    )
+    found = {}
+    for one in re.finditer(r"bill (\d+) ", ran.stdout):  # two processes may share a line
+        told, _ = json.JSONDecoder().raw_decode(ran.stdout, one.end())
+        found.setdefault(int(one[1]), []).append(told)
+    return {accumulation: _together(some) for accumulation, some in found.items()}
+
+
+def _together(ranks_of):
+    one, adds = ranks_of[0], ("micro_batches", "slots", "real_tokens", "targets")
+    summed_up = {name: sum(rank[name] for rank in ranks_of) for name in adds}
+    return script.Bill(**{**one, **summed_up, "losses": tuple(one["losses"])})

@@ -53,6 +53,11 @@ for _thought, _old, _new in [
         "parameters * 16",
     ),
     ("before stage 3 the parameters stay whole", CUT, "first in (1, 1, 1)"),
+    (
+        "stage 1 cuts the optimizer's 12 bytes, not the other 4: 4 + 12 / ranks",
+        CUT,
+        "first in ((3, 2, 1) if stage != 1 else (1, 1, 2))",
+    ),
     ("everything is cut in every stage: stage 0 cuts nothing", CUT, "first in (0, 0, 0)"),
     ("the gradients are sharded one stage too early", CUT, "first in (3, 1, 1)"),
     ("the gradients are sharded from stage 2 on", CUT, "first in (3, 3, 1)"),

@@ -1,11 +1,9 @@
 """Memory: the bill of a step. The exercises in the order of the page."""
 
 ORDER = (
-    "state-bytes",
     "slot-bytes",
+    "fitting-rows",
     "chunked-loss",
-    "rows-kept",
-    "lora-bytes",
-    "most-rows",
     "bill-test",
+    "most-rows",
 )

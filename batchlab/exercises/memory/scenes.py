@@ -5,7 +5,7 @@ a loss, or a guard  ->  plain data of what was seen
 
 from functools import cache
 
-__all__ = ["guarded", "llama_8b", "llama_matrices", "plain_loss", "qwen_half_b", "watched"]
+__all__ = ["guarded", "llama_8b", "plain_loss", "qwen_half_b", "script_peak", "watched"]
 
 HIDDEN, VOCABULARY = 4, 2000  # so a tensor of 4 x 2,000 may be the head's, or its gradient
 SCALE = 7  # the caller divides by target tokens before the backward pass
@@ -33,13 +33,14 @@ def llama_8b():
     )  # fmt: skip
 
 
-def llama_matrices():
-    """(inputs, outputs) of every linear layer in the blocks of Llama 3 8B: 7 a block."""
-    shape = llama_8b()
-    query, keys = shape.heads * shape.head_size, shape.kv_heads * shape.head_size
-    wide = [(shape.hidden, query), *[(shape.hidden, keys)] * 2, (query, shape.hidden)]
-    deep = [*[(shape.hidden, shape.intermediate)] * 2, (shape.intermediate, shape.hidden)]
-    return [*wide, *deep] * shape.layers
+def script_peak(**replaced):
+    """Bytes at the fullest moment of the script's first step, of one micro-batch, with weights."""
+    from batchlab.classroom import script
+    from batchlab.memory import trace
+
+    ready = script.trainer(**{"max_steps": 1, "gradient_accumulation_steps": 1} | replaced)
+    held = list(ready.model.parameters())
+    return trace.measure_peak(ready.train, ready.args.device, held=held)
 
 
 def plain_loss(hidden, head, labels, chunk):

@@ -21,6 +21,7 @@ def drawn(rng):
 
 exercise = Exercise(
     slot_bytes,
+    points=2,
     parts=("layers", "logits"),
     hints=(
         "add up the four lines of the table, in values",

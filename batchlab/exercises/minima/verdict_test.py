@@ -1,4 +1,4 @@
-"""Catch the bug: one test for nineteen wrong verdicts."""
+"""Catch the bug: one test for eight wrong verdicts."""
 
 from batchlab.exercises import Exercise
 
@@ -61,16 +61,18 @@ VERDICTS = {
         (BELOW, "high <= margin")
     ],
 }
-for _thought, _changes in VERDICTS.items():
-    of.edit(_thought, _changes)
-of.edit(
-    "what lies above 0 is called worse, even inside the margin",
-    [(INSIDE, f"low <= 0 and {INSIDE}")],
+CAUGHT = (
+    "a middle within the margin is called no difference, however wide",
+    "an interval that holds 0 is called no difference, however wide",
+    "the sign is turned: a larger loss is called better",
+    "only the upper end is held against the margin",
+    "what is not 0 is called worse or better, even inside the margin",
+    "too careful: worse is said only if the whole interval lies beyond the margin",
+    "the margin is always 0.01",
+    "the middle of the interval decides alone",
 )
-of.edit(
-    "what lies below 0 is called better, even inside the margin",
-    [(INSIDE, f"high >= 0 and {INSIDE}")],
-)
+for _thought in CAUGHT:
+    of.edit(_thought, VERDICTS[_thought])
 
 
 @of.style
@@ -102,13 +104,14 @@ def verdict_test(verdict):
 
 exercise = Exercise(
     verdict_test,
+    points=2,
     hints=(
         "take one narrow and one wide interval for each verdict, and turn each one round",
         "let an interval begin inside the margin and end beyond it, on either side of 0",
         "let an interval lie inside the margin: to the left of 0, and to the right",
     ),
     tests=(of, tuple(one.thought for one in of.mistakes), tuple(of.styles)),
-    passed="Right: nineteen wrong versions found, both right ones passed.",
+    passed="Right: eight wrong versions found, both right ones passed.",
 )
 CASES = {
     "inside": '        (-0.01, 0.03, 0.05, "no difference"),\n',
@@ -123,14 +126,6 @@ CASES = {
     "beyond it below": '        (-0.2, 0.02, 0.05, "cannot tell"),\n',
 }
 for _names in [
-    ("inside, above 0",),
-    ("inside, below 0",),
-    ("worse, from inside the margin",),
-    ("better, from inside the margin",),
-    ("beyond it above",),
-    ("beyond it below",),
-    ("worse, from inside the margin", "worse, beyond the margin"),
-    ("better, from inside the margin", "better, beyond the margin"),
     ("inside", "inside, above 0", "inside, below 0"),
     ("beyond it on both sides", "beyond it above", "beyond it below"),
 ]:

@@ -1,12 +1,3 @@
 """Noise: what a batch is worth. The exercises in the order of the page."""
 
-ORDER = (
-    "critical-batch",
-    "fastest",
-    "fewest-tokens",
-    "two-norms",
-    "noise-scale",
-    "scale-test",
-    "step-meter",
-    "which-batch",
-)
+ORDER = ("critical-batch", "thrifty", "two-norms", "noise-scale", "scale-test", "step-meter")

@@ -49,6 +49,7 @@ def drawn(rng):
 
 exercise = Exercise(
     noise_scale,
+    points=2,
     scene=scene,
     asked=asked,
     drawn=drawn,

@@ -76,6 +76,7 @@ def drawn(rng):
 BATCH = "one row, no batch of one: each of the four is a plain list"
 exercise = Exercise(
     lay_out,
+    points=2,
     asked=asked,
     fault=fault,
     explain=explain,
@@ -117,6 +118,10 @@ for _thought, *_changes in [
     (ENDS, (END, '    del row["cu_seqlens"][len(documents) + 1 :]\n' + END)),
     (ENDS, (END, '    row["cu_seqlens"].pop()\n' + END)),
     ("lengths, not their running sum", ('len(row["input_ids"])', "len(tokens)")),
+    (
+        "lengths, not their running sum",
+        ('len(row["input_ids"])', "row_length if tokens is tail else len(tokens)"),
+    ),
     ("an empty segment: where no slot is left there is no tail", (SEGMENTS, "[*documents, tail]")),
     (RUN_ON, (END, '    row["position_ids"] = list(range(row_length))\n' + END)),
     (

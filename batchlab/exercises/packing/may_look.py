@@ -107,6 +107,10 @@ for _thought, *_changes in [
 ]:
     exercise.edit(_thought, _changes)
 exercise.edit(
+    "[[False] * n] * n is one list n times: make each row anew, [[False] * n for _ in range(n)]",
+    [("return " + RESULT, "return [(" + RESULT + ").any(axis=0).tolist()] * len(slot)")],
+)
+exercise.edit(
     "the positions are numbered over in place",
     [
         (

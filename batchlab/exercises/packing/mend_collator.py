@@ -65,7 +65,7 @@ right = collate
 def explain(got, documents, row_length, pad):
     """The usual cause where no mistake of ours gives the same."""
     if bench.form(got, row_length):
-        return CALLER if "use_cache" in got else TENSORS
+        return CALLER if "use_cache" in got else _of_form(got, row_length)
     rows = bench.standing(got, documents, pad)
     if isinstance(rows, str):
         return "whole documents from slot 0 on, one behind the other; then `pad` alone"
@@ -76,6 +76,15 @@ def explain(got, documents, row_length, pad):
     if len(rows) > best.row_count:
         return "several documents share a row, and the longest come first"
     return MASK if "attention_mask" in got else ""
+
+
+def _of_form(got, row_length):
+    """Another dtype where all else is right, or no tensors of rows."""
+    import torch
+
+    whole = all(isinstance(got[name], torch.Tensor) for name in bench.NAMES)
+    changed = whole and {name: got[name].long() for name in bench.NAMES}
+    return DTYPE if changed and not bench.form(changed, row_length) else TENSORS
 
 
 def asked(documents, row_length, pad):
@@ -140,6 +149,7 @@ exercise = Exercise(
     passed="Right: whole documents, each on its own, and nothing is lost in silence.",
 )
 CALLER = "a key twice in the call is a TypeError: `use_cache` is the caller's, not the batch's"
+DTYPE = "the dtype: int64 is needed"
 TENSORS = "int64 tensors of rows x row_length: torch.tensor(rows) of lists of whole numbers"
 MASK = (
     "a mask replaces the borders that positions draw: one of ones or of the real slots has none, "
@@ -278,7 +288,9 @@ for _thought, *_changes in [
     (ROWS, (PACK, PACK.replace("row_length)", 'row_length, method="next_fit")'))),
     (CALLER, (END, '    batch["use_cache"] = False\n' + END)),
     (TENSORS, (END, "    return {name: one.tolist() for name, one in batch.items()}\n")),
-    (TENSORS, (END, "    return {name: one.int() for name, one in batch.items()}\n")),
+    (DTYPE, (END, "    return {name: one.int() for name, one in batch.items()}\n")),
+    (DTYPE, (END, '    batch["labels"] = batch["labels"].int()\n' + END)),
+    (DTYPE, (END, '    batch["input_ids"] = batch["input_ids"].float()\n' + END)),
 ]:
     exercise.edit(_thought, _changes)
 for _thought, _says, *_changes in [

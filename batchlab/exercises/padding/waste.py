@@ -7,7 +7,7 @@ from batchlab.exercises.padding import drawn, several
 
 
 def waste(batches):
-    """Share of the slots that holds padding, over all batches together."""
+    """Share of the slots that holds padding, over all micro-batches together."""
     tokens = sum(sum(batch) for batch in batches)
     slots = sum(max(batch) * len(batch) for batch in batches)
     return (slots - tokens) / slots
@@ -16,8 +16,8 @@ def waste(batches):
 exercise = Exercise(
     waste,
     hints=(
-        "count the real tokens and the slots over all batches first",
-        "the slots of a batch are len(batch) * max(batch)",
+        "count the real tokens and the slots over all micro-batches first",
+        "the slots of a micro-batch are len(batch) * max(batch)",
         "(sum of slots - sum of tokens) / sum of slots, divided once at the end",
     ),
     asked=lambda batches: f"waste of {several(batches)}",
@@ -30,13 +30,13 @@ exercise = Exercise(
 
 @exercise.mistake
 def mean_of_shares(batches):
-    """the mean of the batches' own shares: a tiny batch counts like a large one"""
+    """the mean of the micro-batches' own shares: a tiny one counts like a large one"""
     return sum(1 - sum(b) / (len(b) * max(b)) for b in batches) / len(batches)
 
 
 @exercise.mistake
 def one_rectangle(batches):
-    """one rectangle around all the data: each batch has a width of its own"""
+    """one rectangle around all the data: each micro-batch has a width of its own"""
     longest = max(max(b) for b in batches)
     return 1 - sum(map(sum, batches)) / (longest * sum(map(len, batches)))
 
@@ -56,39 +56,39 @@ def slots_only(batches):
 
 @exercise.mistake
 def rows_are_batches(batches):
-    """the rows of a batch are its documents, len(batch), not the number of batches"""
+    """the rows of a micro-batch are its documents, len(batch), not the number of micro-batches"""
     return 1 - sum(map(sum, batches)) / sum(len(batches) * max(b) for b in batches)
 
 
 @exercise.mistake
 def first_row(batches):
-    """a batch is as wide as its longest row, not as its first"""
+    """a micro-batch is as wide as its longest row, not as its first"""
     return 1 - sum(map(sum, batches)) / sum(b[0] * len(b) for b in batches)
 
 
 @exercise.mistake
 def last_row(batches):
-    """a batch is as wide as its longest row, not as its last"""
+    """a micro-batch is as wide as its longest row, not as its last"""
     return 1 - sum(map(sum, batches)) / sum(b[-1] * len(b) for b in batches)
 
 
 @exercise.mistake
 def single_rows_skipped(batches):
-    """batches of one row are left out: they waste nothing, but their slots count"""
+    """micro-batches of one row are left out: they waste nothing, but their slots count"""
     kept = [b for b in batches if len(b) > 1] or batches
     return 1 - sum(map(sum, kept)) / sum(max(b) * len(b) for b in kept)
 
 
 @exercise.mistake
 def last_forgotten(batches):
-    """the last batch is forgotten"""
+    """the last micro-batch is forgotten"""
     kept = batches[:-1]
     return 1 - sum(map(sum, kept)) / sum(max(b) * len(b) for b in kept)
 
 
 @exercise.mistake
 def returns_inside(batches):
-    """only the first batch is counted: `return` stands inside the loop"""
+    """only the first micro-batch is counted: `return` stands inside the loop"""
     for b in batches:
         return (max(b) * len(b) - sum(b)) / (max(b) * len(b))
 

@@ -36,12 +36,12 @@ exercise = Exercise(
     passed="Right: six wrong versions found, every right one passed.",
 )
 exercise.edit(
-    "one batch only",
+    "one micro-batch only",
     [
         ("    assert abs(waste([[2, 1], [30, 30]]) - 1 / 64) < 1e-9\n", ""),
         ("[[3, 5], [7], [2, 2]]) - 2 / 21", "[[5, 3]]) - 0.2"),
     ],
-    says="mean of the batches",
+    says="mean of the micro-batches",
 )
 exercise.edit("a wrong expectation", [("1 / 64", "1 / 8")], says="right implementation")
 exercise.edit(

@@ -1,10 +1,3 @@
 """Plan: your own run. The exercises in the order of the page."""
 
-ORDER = (
-    "step-counts",
-    "rollout",
-    "run-bytes",
-    "plan-run",
-    "foretold-test",
-    "calibration",
-)
+ORDER = ("rollout", "whole-steps", "rows-that-fit", "plan-run", "foretold-test")

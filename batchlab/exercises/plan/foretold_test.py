@@ -1,4 +1,4 @@
-"""Catch the bug: one test for sixteen wrong forecasts of a run from its trial."""
+"""Catch the bug: one test for eight wrong forecasts of a run from its trial."""
 
 from batchlab.exercises import Exercise
 
@@ -15,19 +15,11 @@ LAST = f"    return slots * {RATE}"
 for _thought, _old, _new in [
     ("the warm-up is counted", "trial[1:]", "trial"),
     ("the warm-up's seconds are dropped, its slots kept", "for n, _ in counted", "for n, _ in trial"),
-    ("the warm-up's slots are dropped, its seconds kept", "for _, s in counted", "for _, s in trial"),
     ("the mean of the steps' own seconds a slot", RATE, "sum(s / n for n, s in counted) / len(counted)"),
-    ("the mean of the steps' own slots a second", RATE, "len(counted) / sum(n / s for n, s in counted)"),
     ("the median step", RATE, "sorted(s / n for n, s in counted)[len(counted) // 2]"),
-    ("the fastest step", RATE, "min(s / n for n, s in counted)"),
-    ("the slowest step", RATE, "max(s / n for n, s in counted)"),
-    ("the last step alone", "trial[1:]", "trial[1:][-1:]"),
-    ("the first counted step alone", "trial[1:]", "trial[1:2]"),
     ("the last step is dropped as well", "trial[1:]", "trial[1:-1] or trial[1:]"),
     ("the slowest step is dropped in place of the first", "trial[1:]", "sorted(trial, key=lambda one: -one[1])[1:]"),
     ("a run of as many steps as the trial", LAST, "    return sum(s for _, s in counted)"),
-    ("the seconds of the warm-up come on top", LAST, LAST + " + trial[0][1]"),
-    ("whole steps only", LAST, "    return slots * len(counted) // sum(n for n, _ in counted) * sum(s for _, s in counted) / len(counted)"),
     ("slots a second: the rate, not the seconds", LAST, f"    return 1 / ({RATE})"),
 ]:  # fmt: skip
     of.edit(_thought, [(_old, _new)])
@@ -60,13 +52,14 @@ def foretold_test(foretold):
 
 exercise = Exercise(
     foretold_test,
+    points=2,
     hints=(
         "steps of different slots, and of different seconds a slot: compute the answer by hand",
         "let neither the first nor the last step be the slowest one, and ask for more than a step",
-        "slots that are no whole number of mean steps",
+        "one trial of four unequal steps can do all of it",
     ),
     tests=(of, tuple(one.thought for one in of.mistakes), tuple(of.styles)),
-    passed="Right: sixteen wrong forecasts found, three right ones passed.",
+    passed="Right: eight wrong forecasts found, three right ones passed.",
 )
 TRIAL = "[(50, 4), (10, 3), (20, 9), (70, 8)]"
 MANY, ONE = (
@@ -81,7 +74,6 @@ for _thought, _says, *_changes in [
     ("steps of equal rates", "got through", (TRIAL, "[(10, 9), (20, 2), (30, 3), (10, 1)]"), (MANY, "abs(foretold(trial, 45) - 4.5) < 1e-9"), (ONE, "")),
     ("the slowest step comes first", "got through", ("(50, 4)", "(50, 400)")),
     ("one counted step", "got through", (TRIAL, "[(50, 4), (10, 3)]"), (MANY, "abs(foretold(trial, 35) - 10.5) < 1e-9"), (ONE, "")),
-    ("whole mean steps", "got through", (TRIAL, "[(50, 4), (10, 3), (20, 9), (60, 6)]"), (MANY, "abs(foretold(trial, 60) - 12) < 1e-9"), (ONE, "")),
     ("a wide range", "got through", (MANY, "0 < foretold(trial, 250) < 1000"), (ONE, "")),
     ("an upper bound alone", "got through", (MANY, "foretold(trial, 250) < 50.1"), (ONE, "")),
     ("a lower bound alone", "got through", (MANY, "foretold(trial, 250) > 49.9"), (ONE, "")),

@@ -1,4 +1,4 @@
-"""What a refusal of lesson 18 may offer: the nearest multiples, kinds of tuning, the longest row.
+"""What a refusal of lesson 18 may offer: the nearest multiples, kinds of tuning.
 
 text of a refusal, what is right  ->  what it must not say, or nothing
 """
@@ -34,19 +34,6 @@ def misnamed_kinds(said, fit, exact, wished):
     if beside := words - {*fit, wished}:
         return f"{min(beside)} would not fit either: name only what would"
     return ""
-
-
-def misnamed_longest(said, longest, known):
-    """What is wrong with the longest row that any kind could hold."""
-    named = numbers(said)
-    if longest in named:
-        longer = longest + 1 in named - {*known}
-        return "a longer row is named, too, and does not fit" if longer else ""
-    if longest == 0:
-        return "no kind holds a single slot: the longest row is 0"
-    if longest - 1 in named:
-        return "one slot more fits: `total == bytes` fits, too, at most and not below"
-    return "no kind fits: name the longest row that any of the three could hold, in slots"
 
 
 def numbers(said):

@@ -8,14 +8,15 @@ from batchlab.exercises.plan import run_bytes as formula
 from batchlab.exercises.plan.offers import (
     KINDS,
     misnamed_kinds,
-    misnamed_longest,
     misnamed_near,
     numbers,
 )
+from batchlab.exercises.plan.rows_that_fit import rows_that_fit
+from batchlab.exercises.plan.whole_steps import whole_steps
 
 
 def run_bytes(sheet, tuning, slots):
-    """The bytes of `run-bytes`, as floats: a float is right there, too."""
+    """The bytes of the page, as floats: a float is right there, too."""
     return {what: float(n) for what, n in formula.run_bytes(sheet, tuning, slots).items()}
 
 
@@ -30,29 +31,23 @@ def bill(slots, flops, device, utilisation):
 def plan_run(lengths, sheet, device, wish):
     """A plan that fits the wish, as a dict; or a ValueError that says what is near."""
     row, count, each = wish["row"], device["count"], wish.get("generations", 0)
-    room = device["bytes"]
 
-    def total(rows, kind=wish["kind"]):
+    def most(kind):
         tuning = {"kind": kind, "rank": wish["rank"]}
-        return sum(run_bytes(sheet, tuning, rows * row).values())
+        return rows_that_fit(sheet, tuning, row, device["bytes"])
 
     if max(lengths) > row:
         raise ValueError(f"a document of {max(lengths)} tokens, rows of {row}")
-    unit = row * int(np.lcm(count, each or 1))
-    if wish["slots"] % unit:
-        below = wish["slots"] // unit * unit
-        offers = [n for n in (below, below + unit) if n]
-        raise ValueError(f"{wish['slots']} slots do not split: the nearest {offers}")
-    if total(1) > room:
-        kinds = ("full", "lora", "4-bit")
-        if fit := [kind for kind in kinds if total(1, kind) <= room]:
-            raise ValueError(f"one row does not fit; it would as {fit}")
-        slot = total(1) - total(0)  # of one row: the same for every kind
-        longest = max(0, *((room - total(0, kind)) * row // slot for kind in kinds))
-        raise ValueError(f"one row does not fit; the longest row: {longest:.0f}")
+    near = whole_steps(wish["slots"], row, count, each or 1)
+    if list(near) != [wish["slots"]]:
+        raise ValueError(f"{wish['slots']} slots do not split: the nearest {near}")
+    fits = most(wish["kind"])
+    if not fits:
+        fit = [kind for kind in ("full", "lora", "4-bit") if most(kind)]
+        raise ValueError(f"one row of {row} slots does not fit; it would as {fit}")
     sequences = wish["slots"] // row
     share = sequences // count
-    rows = next(n for n in range(share, 0, -1) if share % n == 0 and total(n) <= room)
+    rows = max(n for n in range(1, share + 1) if share % n == 0 and n <= fits)
     made = len(lengths) * each if each else len(pack_rows(lengths, row))
     slots = wish["epochs"] * made * row
     found = {
@@ -61,7 +56,7 @@ def plan_run(lengths, sheet, device, wish):
         "steps": wish["epochs"] * -(-made // sequences),
         "tokens": wish["epochs"] * sum(lengths) * (each or 1),
         "slots": slots,
-        "bytes": total(rows),
+        "bytes": sum(run_bytes(sheet, wish, rows * row).values()),
         **bill(slots, sheet["flops"], device, wish["utilisation"]),
     }
     return {**found, "prompts": sequences // each} if each else found
@@ -77,13 +72,6 @@ def unit_of(device, wish):
     return wish["row"] * int(np.lcm(device["count"], wish.get("generations", 1)))
 
 
-def longest_row(sheet, device, wish):
-    """The most slots in one row that some kind of tuning holds; 0 where none holds one."""
-    held = [bytes_of(sheet, wish, 0, kind) for kind in KINDS]
-    slot = bytes_of(sheet, wish, 1, "full") - held[0]
-    return max(0, *(int((device["bytes"] - states) // slot) for states in held))
-
-
 def misnamed(said, lengths, sheet, device, wish):
     """What a refusal must not say."""
     if (longest := max(lengths)) > wish["row"]:
@@ -95,8 +83,7 @@ def misnamed(said, lengths, sheet, device, wish):
     if fit := [kind for kind in KINDS if one[kind] <= device["bytes"]]:
         exact = [kind for kind in fit if one[kind] == device["bytes"]]
         return misnamed_kinds(said, fit, exact, wish["kind"])
-    known |= {max(lengths), len(lengths)}
-    return misnamed_longest(said, longest_row(sheet, device, wish), known)
+    return ""
 
 
 def asked(lengths, sheet, device, wish):
@@ -167,74 +154,64 @@ def drawn(rng):
         one = bytes_of(sheet, wish, wish["row"], wish["kind"])
         room = int(rng.uniform(0.8 * least, one - 1))
         yield lengths, sheet, {**device, "bytes": room}, wish
-    yield small(room=10**15, count=2**14, slots=2**14 * 10 * 30_030, epochs=1)
+    # some 10,000 rows: a `rows_that_fit` that counts them one by one is right, too
+    yield small(room=42 * 10**6, count=2**14, slots=2**14 * 10 * 30_030, epochs=1)
 
 
 PAIR = {"slots": 360, "kind": "4-bit", "epochs": 4}
 exercise = Exercise(
     plan_run,
     points=4,
-    given=("run_bytes", "bill", "pack_rows"),
+    given=("run_bytes", "bill", "pack_rows", "whole_steps", "rows_that_fit"),
     hints=(
-        "sequences = slots / row, share = sequences / count; rows are a divisor of the share",
-        "the bytes of n rows are a sum over run_bytes(sheet, tuning, n * row); from the most rows down, the first that fits",
+        "sequences = slots / row, share = sequences / count; rows: the largest divisor of the share that fits",
         "made: len(pack_rows(...)), or len(lengths) x generations; steps = epochs x ceil(made / sequences); slots = epochs x made x row",
-        "slots are a multiple of row x lcm(count, generations)",
-        "does not fit: try the three kinds with one row; (bytes - states) // bytes of a slot is the longest row",
+        "whole_steps(slots, row, count, generations or 1) is [slots] if they split",
+        "does not fit: ask rows_that_fit for each of the three kinds",
     ),
     asked=asked,
     misnamed=misnamed,
     shown=[
         small(PACKED, 38_080, **PAIR),
         small(GENERATED, 38_080, **PAIR, generations=3),
-        small(room=118_400 + 4 * 4000),
         small([2, 2, 2], count=1, slots=90),
         small(generations=1),
         small(TEXTS[:7], count=6, slots=120, generations=4),
         small([*TEXTS, 12, 13]),
         small([3, 11], generations=4),
-        small(slots=15),
-        small(slots=250),
+        small(slots=255),
         small(slots=240, generations=5),
         small(room=9_000),
-        small(room=13_000),
-        small(room=10_080 + 5 * 400),
         small(room=130_000, kind="4-bit", rank=400),
-        small(room=30_000),
-        small(room=23_280),
     ],
     drawn=drawn,
     passed="Right: the step as wished, totals that add up, or a refusal with what is near.",
 )
-FIT, ROOM, UNIT = (
-    "share % n == 0 and total(n) <= room",
-    'device["bytes"]',
-    "np.lcm(count, each or 1)",
-)
+FIT, ROOM = "share % n == 0 and n <= fits", 'device["bytes"]'
 STEPS, MADE = (
     "-(-made // sequences)",
     "len(lengths) * each if each else len(pack_rows(lengths, row))",
 )
-BYTES, TOKENS = '"bytes": total(rows)', 'wish["epochs"] * sum(lengths) * (each or 1)'
-BILL, PROMPTS, LONG = "**bill(slots,", '"prompts": sequences // each', "if max(lengths) > row:"
-UNEVEN, OFFERS = 'if wish["slots"] % unit:', "[n for n in (below, below + unit) if n]"
-KIND, ALSO, FITS = "for kind in kinds if", "it would as {fit}", "if total(1, kind) <= room"
-EVERY = "max(0, *((room - total(0, kind)) * row // slot for kind in kinds))"
-WIDE = "the longest row: {longest:.0f}"
+TOTAL = "run_bytes(sheet, wish, rows * row)"
+TOKENS, LONG = 'wish["epochs"] * sum(lengths) * (each or 1)', "if max(lengths) > row:"
+BILL, PROMPTS = "**bill(slots,", '"prompts": sequences // each'
+UNEVEN, SPLIT = (
+    'if list(near) != [wish["slots"]]:',
+    'whole_steps(wish["slots"], row, count, each or 1)',
+)
+KIND, ALSO, NEAR = "if most(kind)]", "it would as {fit}", "the nearest {near}"
 for _thought, *_changes in [
-    ("the most rows that fit, though they do not divide the step", (FIT, "total(n) <= room")),
+    ("the most rows that fit, though they do not divide the step", (FIT, "n <= fits")),
     ("a power of two: the largest divisor that fits is larger", (FIT, FIT + " and n & (n - 1) == 0")),
-    ("one row: more fit", ("range(share, 0, -1)", "range(1, share + 1)")),
-    ("`total == bytes` fits, too: at most, not below", ("total(n) <= room", "total(n) < room")),
-    ("rows may be more than the documents: one short step an epoch", ("range(share,", "range(min(share, len(lengths)),")),
+    ("one row: more fit", ("rows = max(", "rows = min(")),
+    ("rows may be more than the documents: one short step an epoch", ("range(1, share + 1)", "range(1, min(share, len(lengths)) + 1)")),
     ("completions of a prompt may lie in several micro-batches", (FIT, FIT + " and (not each or n % each == 0 or n == 1)")),
-    ("the logits are forgotten: more rows than fit", ("run_bytes(sheet,", 'run_bytes({**sheet, "vocabulary": 0},')),
     ("memory of all devices together: each holds its own copy", (ROOM, ROOM + " * count")),
     ("the devices are forgotten: each takes rows of its own", ("sequences // count", "sequences")),
-    ("all of the step at once: only the rows of one micro-batch are alive", (BYTES, '"bytes": total(share)')),
-    ("the bytes of one row: the micro-batch has more", (BYTES, '"bytes": total(1)')),
-    ("the bytes of the device: asked are those of the step", (BYTES, '"bytes": room')),
-    ("the bytes of full fine-tuning: frozen weights have no optimizer states", (BYTES, '"bytes": total(rows, "full")')),
+    ("all of the step at once: only the rows of one micro-batch are alive", (TOTAL, TOTAL.replace("rows *", "share *"))),
+    ("the bytes of one row: the micro-batch has more", (TOTAL, TOTAL.replace("rows * ", ""))),
+    ("the bytes of the device: asked are those of the step", (f"sum({TOTAL}.values())", ROOM)),
+    ("the bytes of full fine-tuning: frozen weights have no optimizer states", (TOTAL, TOTAL.replace("wish", '{**wish, "kind": "full"}'))),
     ("slots, not real tokens: padding is counted", (TOKENS, "slots")),
     ("the epochs are forgotten in the tokens", (TOKENS, "sum(lengths) * (each or 1)")),
     ("the generations are forgotten in the tokens", (TOKENS, 'wish["epochs"] * sum(lengths)')),
@@ -262,40 +239,29 @@ for _thought, *_changes in [
     ("a document as long as a row fits", (LONG, "if max(lengths) >= row:")),
     ("a document longer than a row is refused, by a single token as well", (LONG, "if max(lengths) > row + 1:")),
     ("name the tokens of the longest document", ("{max(lengths)} tokens", "{lengths[0]} tokens")),
-    ("slots that do not split are refused, not rounded", (UNEVEN, 'wish = {**wish, "slots": wish["slots"] // unit * unit or unit}\n    if False:')),
-    ("refuse, and name both nearest, below and above", (OFFERS, "[below + unit]")),
-    ("0 is no offer: name only the number above", (OFFERS, "[below, below + unit]")),
-    ("farther ones are named, too: only the nearest below and above are asked", (OFFERS, "[n for n in range(0, below + 9 * unit, unit) if n]")),
-    ("the product of devices and generations: their least common multiple is enough", (UNIT, "count * (each or 1)")),
-    ("whole prompts: the generations divide the rows of a step", (UNIT, "count")),
-    ("whole rows on each device: the devices divide the rows of a step", (UNIT, "each or 1")),
-    ("not even one row fits: refuse", ("if total(1) > room:", "if False:"), (f"if {FIT})", f"if {FIT}), 1)"), ("rows = next(n for", "rows = next((n for")),
+    ("slots that do not split are refused, not rounded", (UNEVEN, 'wish = {**wish, "slots": near[0]}\n    if False:')),
+    ("refuse, and name both nearest, below and above", (NEAR, "{near[-1]}")),
+    ("whole prompts: the generations divide the rows of a step", (SPLIT, SPLIT.replace("each or 1", "1"))),
+    ("whole rows on each device: the devices divide the rows of a step", (SPLIT, SPLIT.replace("count", "1"))),
+    ("not even one row fits: refuse", ("    if not fits:", "    fits = fits or 1\n    if False:")),
     ("name every kind that would", (ALSO, "not one")),
     ("name every kind that would", (ALSO, "it would as {fit[0]}")),
-    ("name every kind that would", (KIND, "for kind in kinds[kinds.index(wish['kind']) :] if")),
-    ("name only the kinds that would fit: no other one", (ALSO, "it would as {kinds}")),
-    ("name only the kinds that would fit: no other one", (ALSO, "yes: {fit}, no: {[one for one in kinds if one not in fit]}")),
-    ("each kind is tried with one row: its slots need room, too", (FITS, "if total(0, kind) <= room")),
-    ("each kind is tried on one device: each holds its own copy", (FITS, FITS + " * count")),
-    ("`total == bytes` fits in what is offered, too: at most, not below", (FITS, FITS.replace("<=", "<"))),
-    ("the longest row of any kind, not of the wished one alone", ("for kind in kinds))", 'for kind in [wish["kind"]]))')),
-    ("`total == bytes` fits in the longest row, too: at most, not below", ("((room - total(0, kind))", "((room - 1 - total(0, kind))")),
-    ("a negative row: the longest row is 0 where no kind holds a single slot", (EVERY, EVERY.replace("0, *", "*"))),
+    ("name only the kinds that would fit: no other one", (KIND, "]")),
+    ("name only the kinds that would fit: no other one", (ALSO, "yes: {fit}, no: {[one for one in ('full', 'lora', '4-bit') if one not in fit]}")),
 ]:  # fmt: skip
     exercise.edit(_thought, _changes)
 for _thought, _says, *_changes in [
     ("a count is an int: `//` gives one", "a count is an int", (STEPS, "float(-(-made // sequences))")),
     ("prompts without generations", "too many", ("if each else found", "if True else found"), ("sequences // each", "sequences // (each or 1)")),
     ("generations of 1 are none", "missing", ('wish.get("generations", 0)', 'wish["generations"] if wish.get("generations", 1) > 1 else 0')),
-    ("no longest row is named", "the longest row is 0", (WIDE, "nothing fits")),
     ("the wish is changed", "argument 4", ("    slots = wish", '    wish["slots"] = slots = wish')),
 ]:  # fmt: skip
     exercise.edit(_thought, _changes, says=_says)
 
 
 @exercise.style
-def two_searches(lengths, sheet, device, wish):
-    """math.lcm and loops, lists in place of pairs"""
+def by_hand(lengths, sheet, device, wish):
+    """with none of the puzzles above: math.lcm and loops, lists in place of pairs"""
     import math
 
     row, count, each = wish["row"], device["count"], wish.get("generations")
@@ -318,13 +284,7 @@ def two_searches(lengths, sheet, device, wish):
     else:
         words = {"full": "full", "lora": "LoRA", "4-bit": "4-bit"}
         fit = [word for kind, word in words.items() if needed(1, kind) <= device["bytes"]]
-        if fit:
-            raise ValueError(f"one row as {wish['kind']} does not fit. Try: {' or '.join(fit)}")
-        longest = 0
-        for kind in words:
-            states, one = needed(0, kind), (needed(1, kind) - needed(0, kind)) / row
-            longest = max(longest, math.floor((device["bytes"] - states) / one))
-        raise ValueError(f"neither full, lora nor 4-bit; rows of {float(longest)} slots")
+        raise ValueError(f"one row as {wish['kind']} does not fit. Try: {' or '.join(fit)}")
     made = len(lengths) * each if each else len(pack_rows(lengths, row))
     slots = made * row * wish["epochs"]
     times = bill(slots, sheet["flops"], device, wish["utilisation"])
@@ -336,8 +296,7 @@ def two_searches(lengths, sheet, device, wish):
     return found | ({"prompts": share * count // each} if each else {})
 
 
-exercise.styles["rows by arithmetic"] = lambda: exercise.text.replace(
-    "    rows = next(n for n in range(share, 0, -1) if share % n == 0 and total(n) <= room)",
-    "    most = (room - total(0)) // (total(1) - total(0))\n"
-    "    rows = max(n for n in range(1, share + 1) if share % n == 0 and n <= most)",
+exercise.styles["rows, one after the other"] = lambda: exercise.text.replace(
+    "    rows = max(n for n in range(1, share + 1) if share % n == 0 and n <= fits)",
+    "    rows = min(fits, share)\n    while share % rows:\n        rows -= 1",
 )

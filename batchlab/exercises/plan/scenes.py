@@ -3,6 +3,8 @@
 import html
 from pathlib import Path
 
+import numpy as np
+
 from batchlab import memory, report, roofline, units, widgets
 from batchlab.exercises.accumulation.take_step import take_step
 from batchlab.exercises.accumulation.windows import windows
@@ -19,6 +21,7 @@ __all__ = [
     "GENERATED",
     "LLAMA_8B",
     "PACKED",
+    "calibration",
     "fitting",
     "foretold",
     "groups",
@@ -113,6 +116,22 @@ def write_page(path, text, *figures):
     body = f"<!doctype html><meta charset='utf-8'>{style}<pre>{html.escape(text)}</pre>{drawn}"
     Path(path).write_text(body, encoding="utf-8")
     print(f"Written: {path}")
+
+
+def calibration(pairs):
+    """How good guesses are: {"typical", "bias", "within_two"} of (guess, truth), or None.
+
+    A pair where one is 0, or where the signs differ, cannot be compared.
+    """
+    logs = [np.log(guess / truth) for guess, truth in pairs if guess * truth > 0]
+    if not logs:
+        return None
+    off = np.abs(logs)
+    return {
+        "typical": round(float(np.exp(np.median(off))), 3),
+        "bias": round(float(np.exp(np.mean(logs))), 3),
+        "within_two": round(float(np.mean(off < np.log(2))), 3),
+    }
 
 
 def _shown(name, value):

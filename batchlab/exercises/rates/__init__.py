@@ -1,14 +1,6 @@
 """Rates: the batch changed. The exercises in the order of the page."""
 
-ORDER = (
-    "new-rate",
-    "adam-rule",
-    "same-half-life",
-    "which-rule",
-    "grow-at",
-    "warmup-test",
-    "token-schedule",
-)
+ORDER = ("most-growth", "adam-rule", "which-rule", "growth-loss", "warmup-test", "token-schedule")
 
 
 def told(lr, beta1, beta2, eps, decay):

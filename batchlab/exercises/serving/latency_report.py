@@ -157,6 +157,11 @@ for _thought, _old, _new in [
         "sorted(values)[percent * len(values) // 100]",
     ),
     (
+        "places between 0 and n - 1: of n values number ceil(percent * n / 100) is asked",
+        RANK,
+        "sorted(values)[int(percent * (len(values) - 1) / 100)]",
+    ),
+    (
         "the place was rounded: it is rounded up, so that the percent do not exceed it",
         RANK,
         "sorted(values)[max(0, round(percent * len(values) / 100) - 1)]",

@@ -22,6 +22,7 @@ Log = list[tuple[float, float, list[int], list[int]]]
 
 FORM = "a list of passes (start, end, reads, decodes): two numbers, two lists of request numbers"
 NUMBERS = "numbers are places in the list that was handed over, not in the order of arrival"
+CHANGED = "the list that you returned was changed afterwards: append `list(running)`"
 CLOSE = 1e-5
 
 
@@ -95,6 +96,8 @@ def _counted(case: Case, log: Log) -> tuple[str, str] | None:
     for at, one in enumerate(log):
         both, where = [*one[2], *one[3]], _shown(at, one)
         if not both:
+            if made and _worked(case, one):
+                return CHANGED, where
             return "a pass without work: let the clock go on to the next arrival", where
         if len(set(both)) < len(both):
             return "one request stands twice in a pass: its prompt gives its first token", where
@@ -117,6 +120,14 @@ def _counted(case: Case, log: Log) -> tuple[str, str] | None:
         if made.get(n, 0) < output:
             return f"request {n} is lost: it got {made.get(n, 0)} of its {output} tokens", "the end"
     return None
+
+
+def _worked(case: Case, one: tuple[float, float, list[int], list[int]]) -> bool:
+    """Whether a pass that names nobody lasted as long as one with some decoding rows."""
+    _, rows, _, fixed, each = case
+    seconds = one[1] - one[0]
+    prices = (fixed + each * count for count in range(1, rows + 1))
+    return any(abs(seconds - price) <= CLOSE * (1 + abs(one[1])) for price in prices)
 
 
 def _timed(case: Case, log: Log) -> tuple[str, str] | None:

@@ -1,18 +1,20 @@
 """What the page of lesson 17 shows beside its exercises: requests, static batches, a drawing."""
 
+import time
+
 import numpy as np
 
 from batchlab import data, serving
-from batchlab.exercises.serving.highest_rate import finder, h100
+from batchlab.classroom import script
 from batchlab.exercises.serving.live import live
 from batchlab.exercises.serving.schedule import ends
 from batchlab.exercises.serving.schedule import schedule as right
 
 __all__ = [
     "SMALL",
+    "answers",
     "drawn",
     "ends",
-    "finder",
     "h100",
     "live",
     "long_tail",
@@ -23,6 +25,50 @@ __all__ = [
 
 LATER = [(0.5 + n / 4, 2, 2) for n in range(12)]
 SMALL = [(0.0, 6, 2), (0.25, 16, 4), *LATER], 3, 24, 0.5, 0.125  # a long one waits its turn
+
+
+def h100():
+    """What a pass of Llama 3 8B in 16 bit costs on an H100, by data sheet."""
+    from batchlab.memory import ModelShape
+    from batchlab.roofline import DEVICES
+
+    llama = ModelShape(4096, 32, 32, 8, 128, 14336, 128_256)
+    return serving.roofline(llama, DEVICES["H100 SXM"])
+
+
+def answers(rows, side="left", requests=16, tokens=24):
+    """What the script's model generates for some prompts, `rows` at once, and the seconds.
+
+    Prompts of one batch are padded on a side. Nothing is sampled, and no output ends early.
+    """
+    import torch
+    from transformers.utils import logging
+
+    network, before = script.network().eval(), logging.get_verbosity()
+    corpus = data.embedded()
+    prompts = [corpus[n]["input_ids"][: 8 + 5 * (n % 9)].tolist() for n in range(requests)]
+    found, began = [], time.process_time()
+    logging.set_verbosity_error()  # transformers says that right-padding was detected
+    for at in range(0, requests, rows):
+        some = prompts[at : at + rows]
+        width = max(map(len, some))
+        ids, mask = (
+            torch.tensor([_padded(one, width, side) for one in many])
+            for many in (some, [[1] * len(one) for one in some])
+        )
+        with torch.no_grad():
+            got = network.generate(
+                input_ids=ids, attention_mask=mask, max_new_tokens=tokens, do_sample=False,
+                pad_token_id=0, eos_token_id=None,
+            )  # fmt: skip
+        found += got[:, width:].tolist()
+    logging.set_verbosity(before)
+    return found, time.process_time() - began
+
+
+def _padded(one, width, side):
+    empty = [0] * (width - len(one))
+    return one + empty if side == "right" else empty + one
 
 
 def long_tail(count, seed):

@@ -95,6 +95,15 @@ def explain(got, *case):
     return "" if where == "the end" else said
 
 
+def endless(*case):
+    """Why passes never end."""
+    if never_fits(case[0], case[2]) is None:
+        return ""
+    return (
+        "a request needs more than the cache, so it waits for ever: refuse it before the first pass"
+    )
+
+
 def asked(requests, rows, cache, fixed, each):
     many = requests if len(requests) < 8 else f"{len(requests)} requests"
     return f"passes of {many}, rows {rows}, cache {cache}, {fixed:g} s + {each:g} s a token"
@@ -140,6 +149,7 @@ exercise = Exercise(
     asked=asked,
     fault=fault,
     explain=explain,
+    endless=endless,
     shown=[
         ([(0.0, 2, 3)], 1, 5, 1.0, 0.5),
         ([(0.0, 7, 1), (2.75, 7, 4), (0.0, 8, 2), (0.0, 5, 6)], 2, 60, 0.5, 0.125),
@@ -354,6 +364,14 @@ for _thought, *_changes in [
     ),
 ]:
     exercise.edit(_thought, _changes)
+exercise.edit(
+    laws.CHANGED,
+    [
+        ("now, left, passes = 0.0, {}, []", "now, left, passes, running = 0.0, {}, [], []"),
+        (DECODES, "running[:] = left\n        decodes = [] if reads else running"),
+        (DONE, DONE + "        running[:] = left\n"),
+    ],
+)
 NEVER = "refuse the first such in the list, by its place there"
 for _says, _thought, *_changes in [
     (

@@ -1,104 +1,88 @@
-"""Find the setting: the fewest rows with which a layer no longer waits for memory."""
+"""The fewest rows with which a linear layer no longer waits for memory."""
 
-import itertools
-
-from batchlab import roofline, units
-from batchlab.classroom import plain
 from batchlab.exercises import Exercise
 
-ROW_TOKENS = 20  # of a row: short rows, as of questions and answers
-LAYERS = {
-    "1,024 x 4,096": (1024, 4096),
-    "2,048 x 8,192": (2048, 8192),
-    "4,096 x 16,384": (4096, 16384),
-}
-ASKED = ("2,048 x 8,192", "H100 SXM")
-ROWS = tuple(range(1, 49))
+
+def full_rows(inputs, outputs, ridge, row_tokens):
+    """The fewest rows of `row_tokens` tokens that bring the layer to the ridge; or ValueError."""
+    import math
+
+    weights, edges = inputs * outputs, inputs + outputs
+    if weights <= ridge * edges:
+        raise ValueError("however many rows: this layer never reaches the ridge")
+    tokens = ridge * weights / (weights - ridge * edges)
+    return math.ceil(tokens / row_tokens)
 
 
-def full_rows():
-    """The fewest rows on the slider with which the layer of the question reaches the ridge."""
-    return 19
-
-
-def fewest(layer, name):
-    """The fewest rows whose tokens bring the layer to the ridge of the device."""
-    tokens = roofline.tokens_to_saturate(roofline.DEVICES[name], *LAYERS[layer])
-    return -(-tokens // ROW_TOKENS)
-
-
-def why(got):
-    """What is wrong with a number of rows."""
-    try:
-        rows = plain.number(got)
-    except plain.NotPlain as problem:
-        return problem.thought or "one number is asked: rows of the micro-batch"
-    if rows == fewest(*ASKED):
-        return ""
-    if rows not in ROWS:
-        tokens = "those are tokens: asked are rows. " if rows > max(ROWS) else ""
-        return f"{tokens}The slider does not offer it: asked is a place of the slider"
-    for layer, name in itertools.product(LAYERS, roofline.DEVICES):
-        if rows == fewest(layer, name):
-            return f"that is the layer of {layer} on {name}: look at both other sliders"
-    short = rows < fewest(*ASKED)
-    return "with these rows the layer still waits for memory" if short else "fewer rows do, too"
-
-
-def scene(rows, layer, device):
-    """What the finder shows beside its sliders."""
-    tokens, ridge = rows * ROW_TOKENS, roofline.DEVICES[device].ridge
-    reached = roofline.intensity(tokens, *LAYERS[layer])
-    facts = {
-        "tokens": units.count(tokens),
-        "FLOPs per byte": f"{reached:.1f}",
-        "ridge of the device": f"{ridge:.1f}",
-        "share of the peak": f"at most {units.share(min(1.0, reached / ridge))}",
-        "it waits for": "memory" if reached < ridge else "nothing: it computes",
-    }
-    row = [[(0, ROW_TOKENS)] for _ in range(min(rows, 12))]
-    return {"facts": facts, "rows": row, "alt": f"{rows} rows of {ROW_TOKENS} tokens."}
-
-
-def finder():
-    """Rows, layer and device against the ridge; the goal is the fewest rows that reach it."""
-    from batchlab import widgets
-
-    controls = {
-        "rows": (f"rows of {ROW_TOKENS} tokens", list(ROWS)),
-        "layer": ("linear layer, in x out", list(LAYERS)),
-        "device": ("device", list(roofline.DEVICES)),
-    }
-    return widgets.finder(
-        "Roofline: when does a layer stop waiting for memory?",
-        controls,
-        scene,
-        goal=f"{ASKED[0]} on {ASKED[1]}: the fewest rows with which the layer computes all the time.",
-        where=lambda rows, layer, device: (layer, device) == ASKED and rows == fewest(*ASKED),
-    )
+def drawn(rng):
+    """Layers and devices of all sizes; some layers are too small."""
+    for _ in range(40):
+        inputs, outputs = (64 * int(n) for n in rng.integers(2, 200, 2))
+        ridge, row_tokens = float(rng.uniform(5, 400)), int(rng.integers(1, 700))
+        most = inputs * outputs / (inputs + outputs)
+        if abs(ridge / most - 1) < 0.01:
+            continue
+        rows = ridge * most / (most - ridge) / row_tokens
+        if rows < 0 or abs(rows - round(rows)) > 1e-3:
+            yield inputs, outputs, ridge, row_tokens
 
 
 exercise = Exercise(
     full_rows,
-    hints=("set layer and device as in the question, then lower the rows as long as it computes",),
-    asked=lambda: "the fewest rows of 20 tokens at the ridge",
-    shown=[()],
-    fault=lambda got: plain.shown(got) if why(got) else "",
-    explain=why,
-    passed="Right: 361 tokens are needed, in whatever rows; 18 rows hold 360. More rows only take "
-    "longer there.",
+    hints=(
+        "ask T K N / (T K + K N + T N) >= ridge, and bring T to one side",
+        "T (K N - ridge (K + N)) >= ridge K N: where the bracket is not above 0, no T will do",
+        "math.ceil(T / row_tokens)",
+    ),
+    asked="the fewest rows for a layer of {} x {}, ridge {}, with rows of {} tokens".format,
+    shown=[
+        (1024, 4096, 156.0, 5),
+        (2048, 8192, 295.3, 20),
+        (256, 4096, 295.3, 20),
+        (512, 512, 295.3, 20),
+        (1024, 1024, 512.0, 16),
+        (1024, 128, 70.0, 64),
+    ],
+    drawn=drawn,
+    passed="Right: tokens of the micro-batch count, in whatever rows; and a small layer never gets there.",
 )
-for _rows in (18, 361, 12, 9, 24, 17, 20, "19", 18.1):
-    exercise.edit(why(_rows), [("19", repr(_rows))])
+TOKENS, END = "ridge * weights / (weights - ridge * edges)", "math.ceil(tokens / row_tokens)"
+REFUSED = "weights <= ridge * edges"
+for _thought, *_changes in [
+    ("as many tokens as the ridge: inputs and outputs move, too", (TOKENS, "ridge")),
+    ("tokens: asked are rows", (END, "math.ceil(tokens)")),
+    ("rounded down: with these rows it still waits", (END, "math.floor(tokens / row_tokens)")),
+    ("rounded to the nearest: the ridge is to be reached", (END, "round(tokens / row_tokens)")),
+    ("one row too many: ceil is the first that reaches it", (END, f"{END} + 1")),
+    ("the outputs do not move: they are written once", (TOKENS, TOKENS.replace("edges", "inputs"))),
+    ("the inputs do not move: they are read once", (TOKENS, TOKENS.replace("edges", "outputs"))),
+    ("bytes a number twice: 2 FLOPs over 2 bytes cancel", (TOKENS, TOKENS.replace("ridge", "2 * ridge"))),
+    ("a row a token: rows hold many", (END, "math.ceil(tokens * row_tokens)")),
+    ("a small layer never reaches the ridge: refuse it", (REFUSED, "weights == ridge * edges")),
+    ("only below: exactly at its limit a layer needs endless rows", (REFUSED, "weights < ridge * edges")),
+    ("refused by the smaller side alone: the limit is K N / (K + N)", (REFUSED, "min(inputs, outputs) <= ridge")),
+    ("refused too early: the limit is K N / (K + N), not half of the smaller side", (REFUSED, "min(inputs, outputs) / 2 <= ridge")),
+]:  # fmt: skip
+    exercise.edit(_thought, _changes)
 
 
 @exercise.style
-def from_the_formula():
-    """from the formula"""
-    return -(-roofline.tokens_to_saturate(roofline.DEVICES["H100 SXM"], 2048, 8192) // 20)
+def by_limit(inputs, outputs, ridge, row_tokens):
+    """one over what is left to the limit"""
+    limit = 1 / (1 / inputs + 1 / outputs)
+    if limit <= ridge:
+        raise ValueError(f"at most {limit:.0f} FLOPs per byte")
+    return -int(-1 / (1 / ridge - 1 / limit) // row_tokens)
 
 
 @exercise.style
-def as_a_float():
-    """as a float"""
-    return 19.0
+def one_by_one(inputs, outputs, ridge, row_tokens):
+    """one row more until it is enough"""
+    if inputs * outputs / (inputs + outputs) <= ridge:
+        raise ValueError("never")
+    rows = 1
+    while True:
+        t = rows * row_tokens
+        if t * inputs * outputs / (t * inputs + inputs * outputs + t * outputs) >= ridge:
+            return rows
+        rows += 1

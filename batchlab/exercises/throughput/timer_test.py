@@ -55,6 +55,7 @@ def timer_test(timer):
 
 exercise = Exercise(
     timer_test,
+    points=2,
     hints=(
         "plant a device with a slow first call, and compare with the formula",
         "a launch that is long enough to notice shows who waits after every call",
