@@ -137,9 +137,13 @@ class HF:
         if answers := self.answers(plant):
             self.net.generate = answers
         try:
-            return trained(trainer, plant, path, self.net.get_input_embeddings())
+            return trained(trainer, plant, path, self.embedding())
         finally:
             vars(self.net).pop("generate", None)
+
+    def embedding(self) -> Any:
+        """The part of the model that each forward pass calls first."""
+        return self.net.get_input_embeddings()
 
     def answers(self, plant: Plant) -> Any:
         """How this stack generates; None for a model that does not."""
@@ -165,6 +169,9 @@ class EncoderDecoder(HF):
         shape = {"d_model": 64, "d_kv": 16, "d_ff": 256, "num_layers": 2, "num_heads": 4}
         config = T5Config(vocab_size=VOCABULARY, decoder_start_token_id=0, **shape)
         return T5ForConditionalGeneration(config).train()
+
+    def embedding(self) -> Any:
+        return self.net.encoder.embed_tokens  # a T5 has one of each half beside the shared one
 
     def collate(self, items: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
         read = together([one["input_ids"] for one in items])

@@ -62,6 +62,19 @@ def test_checkpointing_on_is_recomputation():
     assert found.causes[0].change == {"checkpointing": False}
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_padding_takes_its_recomputation_along(alone):
+    """The truth is the same step without padding, recomputed as well."""
+    cells = sweep(outlier, checkpointing=True) + ([] if alone else sweep(outlier))
+    found = doctor.diagnose([one for one in cells if one.rows < 8 or one.checkpointing])
+    (padding,) = (cause for cause in found.causes if cause.name == "padding")
+    one = outlier(8, fixed=0.001, checkpointing=True)
+    left = 0.001 * 2 + (SLOT * one.real_tokens + PAIR * one.real_pairs) / one.steps
+    assert padding.gain == pytest.approx(found.step_seconds / (left * 4 / 3) - 1, rel=0.02)
+    kept = padding.seconds / (found.step_seconds - left * 4 / 3)
+    assert kept == pytest.approx(1, rel=0.02), "the seconds that go, not the padding alone"
+
+
 def test_a_tiny_model_is_launch_bound_and_a_larger_micro_batch_is_right():
     found = doctor.diagnose([full(rows, fixed=0.9) for rows in (1, 2, 4, 8)])
     assert names(found) == ["launch"]

@@ -8,11 +8,11 @@ Doors inside
 """
 
 from batchlab.doctor._causes import ADVICE, BARS, CAUSES, Cause
-from batchlab.doctor._diagnosis import Diagnosis, Steps, diagnose, useful_rate
+from batchlab.doctor._diagnosis import Diagnosis, Steps, diagnose, steps_of, useful_rate
 from batchlab.doctor._experiment import Experiment
 from batchlab.doctor._interval import COVERAGE, Interval
 from batchlab.doctor._parts import Part
 from batchlab.doctor._ranks import Straggler
 
 __all__ = ["ADVICE", "BARS", "CAUSES", "COVERAGE", "Cause", "Diagnosis", "Experiment", "Interval",
-           "Part", "Steps", "Straggler", "diagnose", "useful_rate"]  # fmt: skip
+           "Part", "Steps", "Straggler", "diagnose", "steps_of", "useful_rate"]  # fmt: skip

@@ -169,11 +169,13 @@ def _lost_time(cause: str, parts: Split, subject: Cell, load: Load) -> Cause:
         change = {"checkpointing": False}
     total, chosen = subject.mean_step_seconds, [part.cause == cause for part in parts.whole]
     priced = [part.source in PRICED for part in parts.whole]
-    middle = np.array([[part.seconds for part in parts.whole]])
+    twice = [part.cause == "recomputation" for part in parts.whole]
+    middle = _with_recomputed(np.array([[p.seconds for p in parts.whole]]), chosen, priced, twice)
     removed = _removed(cause, middle, chosen, priced, total)
     part = parts.of_cause(cause)
     if any(yes and known for yes, known in zip(chosen, priced, strict=True)):
-        draws = [_removed(cause, one, chosen, priced, total) for one in parts.draws]
+        each = [_with_recomputed(one, chosen, priced, twice) for one in parts.draws]
+        draws = [_removed(cause, one, chosen, priced, total) for one in each]
         gain = float(_gain(_with_load(removed, total, load, load.least_fixed), total)[0])
         low = [_gain(_with_load(one, total, load, load.most_fixed), total).min() for one in draws]
         high = [_gain(_with_load(one, total, load, load.least_fixed), total).max() for one in draws]
@@ -192,6 +194,25 @@ def _with_load(removed: Floats, total: float, load: Load, fixed: float) -> Float
     """The seconds that go, with those of the load that go with them."""
     worked = max(total - load.seconds, LEAST_LEFT * total)
     return np.asarray(removed * (1 + (load.seconds - fixed) / worked))
+
+
+def _with_recomputed(
+    seconds: Floats, chosen: Sequence[bool], priced: Sequence[bool], twice: Sequence[bool]
+) -> Floats:
+    """The parts, with what is computed twice of the chosen ones counted as theirs.
+
+    Who removes a slot removes its recomputation as well: a share of all that the prices tell.
+    """
+    mine = np.array(chosen) & np.array(priced) & ~np.array(twice)
+    again = np.array(priced) & np.array(twice)
+    if not (mine.any() and again.any()):
+        return seconds
+    once = seconds[:, np.array(priced) & ~np.array(twice)].sum(axis=1, keepdims=True)
+    share = seconds[:, again].sum(axis=1, keepdims=True) / np.maximum(once, 1e-300)
+    moved = seconds.copy()
+    moved[:, mine] *= 1 + share
+    moved[:, again] -= (moved - seconds)[:, mine].sum(axis=1, keepdims=True) / again.sum()
+    return moved
 
 
 def _removed(

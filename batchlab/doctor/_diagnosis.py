@@ -29,7 +29,7 @@ from batchlab.doctor._ranks import Straggler
 from batchlab.doctor.prices import PROBE, StepCost
 from batchlab.records import LAYOUTS, Cell, require_same
 
-__all__ = ["Diagnosis", "Steps", "diagnose", "layout_order", "useful_rate"]
+__all__ = ["Diagnosis", "Steps", "diagnose", "layout_order", "steps_of", "useful_rate"]
 
 STALLED = 2.0  # times the usual time of a step of its size
 
@@ -136,12 +136,12 @@ def diagnose(
         found.sizes,
         parts,
         _interval.of_mean(of_mean_rank),
-        _steps(prices.merge([one for one in its_visits if one.ranks == its_visits[0].ranks])[0]),
+        steps_of(prices.merge([one for one in its_visits if one.ranks == its_visits[0].ranks])[0]),
         _ranks.straggler(its_visits),
     )
 
 
-def _steps(cell: Cell) -> Steps | None:
+def steps_of(cell: Cell) -> Steps | None:
     """How the steps differ, and those that took twice what their slots and pairs ask for."""
     if cell.step_seconds is None:
         return None

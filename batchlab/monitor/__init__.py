@@ -7,7 +7,8 @@ goes on bit for bit as it would alone.
 """
 
 from batchlab.monitor._lightning import lightning
+from batchlab.monitor._metrics import metrics
 from batchlab.monitor._trainer import callback
 from batchlab.monitor._watch import watch
 
-__all__ = ["callback", "lightning", "watch"]
+__all__ = ["callback", "lightning", "metrics", "watch"]

@@ -14,9 +14,10 @@ from typing import Any
 from torch import nn
 
 from batchlab.monitor._guard import guarded
+from batchlab.monitor._logs import To, asked
 from batchlab.monitor._recorder import Recorder
 from batchlab.monitor._unwrapped import inner_optimizer, stack_of
-from batchlab.monitor._watch import checked, hooked
+from batchlab.monitor._watch import asks, checked, clip_of, hooked
 
 __all__ = ["lightning"]
 
@@ -25,13 +26,14 @@ NEXT = ".train_dataloader_next"  # how its profiler calls the wait for a batch
 MOST = 0.9  # of the weights: a part of the module that holds as many is the model
 
 
-def lightning(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
+def lightning(path: str | Path, *, every: int = 50, probe: bool = False, to: To = ()) -> Any:
     """A callback for Lightning's Trainer that records its steps for `doctor`; see `watch`.
 
     The model is the part of the LightningModule that holds nearly all weights, else the module
     itself: it must be called (`self.model(...)`), not its `forward`.
     """
     checked(every)
+    to = asked(to)
     base: Any = _library().Callback
 
     class Listener(base):  # type: ignore[misc]
@@ -41,6 +43,7 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
             self.stack, self.lost = "Lightning", dict[str, str]()
             self.recorder: Recorder | None = None
             self.hooks: list[Any] = []
+            self.each = False  # micro-batch is a step: its loss is that of the step
 
         @guarded("the run")
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:
@@ -48,26 +51,27 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
             self.stack = f"Lightning Trainer ({stack_of(model)})"
             optimizer = inner_optimizer(trainer.optimizers[0])
             self.recorder = Recorder(
-                model, path, every=every, source="lightning", stack=self.stack, probe=probe
+                model, path, every=every, source="lightning", stack=self.stack, probe=probe, to=to
             )
             self.hooks = hooked(self.recorder, optimizer)
             self.hooks.append(_Fetches(trainer, self.recorder))
+            by_norm = trainer.gradient_clip_algorithm in (None, "norm")
+            self.recorder.clip = clip_of(trainer.gradient_clip_val) if by_norm else None
+            self.each = trainer.accumulate_grad_batches == 1
 
-        def on_train_batch_start(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.leave("saving")
+        on_train_batch_start = asks("leave", "saving")
+        on_validation_start = asks("enter", "evaluation")
+        on_validation_end = asks("leave", "evaluation")
+        on_save_checkpoint = asks("enter", "saving")  # until the next batch begins
 
-        def on_validation_start(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.enter("evaluation")
+        def on_before_optimizer_step(self, trainer: Any, pl_module: Any, optimizer: Any) -> None:
+            if self.recorder:  # before they are clipped
+                self.recorder.gradients(inner_optimizer(optimizer))
 
-        def on_validation_end(self, *_: Any, **__: Any) -> None:
-            if self.recorder:
-                self.recorder.leave("evaluation")
-
-        def on_save_checkpoint(self, *_: Any, **__: Any) -> None:
-            if self.recorder:  # until the next batch begins
-                self.recorder.enter("saving")
+        @guarded("loss")
+        def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, *_: Any) -> None:
+            if self.recorder and self.each and isinstance(outputs, dict):
+                self.recorder.told("loss", outputs.get("loss"), unless_heard=True)
 
         def on_train_end(self, *_: Any, **__: Any) -> None:
             if one := self._end():
@@ -76,12 +80,13 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False) -> Any:
         def on_exception(self, *_: Any, **__: Any) -> None:
             self._end()
 
+        @guarded("the end")
         def _end(self) -> Recorder | None:
             one, self.recorder = self.recorder, None
-            while self.hooks:
-                self.hooks.pop().remove()
             if one:
                 one.close()
+            while self.hooks:
+                self.hooks.pop().remove()
             return one
 
     return Listener()
@@ -94,20 +99,21 @@ class _Fetches:
         self._profiler = profiler = trainer.profiler
         start, stop = profiler.start, profiler.stop
 
-        def begins(name: str) -> None:
+        def begins(name: Any) -> None:
             start(name)
-            if name.endswith(NEXT):
+            if str(name).endswith(NEXT):
                 one.enter("input")
 
-        def ends(name: str) -> None:
-            if name.endswith(NEXT):
+        def ends(name: Any) -> None:
+            if str(name).endswith(NEXT):
                 one.leave("input")
             stop(name)
 
         profiler.start, profiler.stop = begins, ends
 
     def remove(self) -> None:
-        del self._profiler.start, self._profiler.stop
+        for name in ("start", "stop"):  # unless somebody has put back the class's own
+            vars(self._profiler).pop(name, None)
 
 
 def _library() -> Any:

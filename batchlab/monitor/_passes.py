@@ -18,6 +18,7 @@ from batchlab.monitor._clock import Clock
 from batchlab.monitor._guard import guarded, tell
 from batchlab.monitor._probe import Call
 from batchlab.monitor._ranks import Cores
+from batchlab.monitor._signals import Signals, loss_of
 from batchlab.monitor._steps import OUTSIDE, REST, Step, World
 from batchlab.monitor._unwrapped import autocast_of, called_inside, mixes_documents
 
@@ -46,6 +47,8 @@ class Passes:
         self._suspected = 0  # how often a pass was suspect
         self._held: tuple[list[Taken], list[bool]] = [], []
         self._to_probe, self._call = probe, Call((), {})
+        self._signals, self._number = Signals(), 0  # of the last step that ended
+        self.hears_losses, self._is_mean = True, False  # of the passes; a trainer logs its own
 
     def _watch(self) -> None:
         for one in called_inside(self.called):
@@ -94,6 +97,7 @@ class Passes:
     def _trains(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Count the micro-batch of this pass; in evaluation mode it is not yet known for one."""
         before = self._before = len(self._step.taken)
+        self._is_mean = kwargs.get("num_items_in_batch") is None  # else its losses add
         training = self._kind == calls.TRAINING
         if training and not self._at_work:
             self._begin_work()
@@ -146,8 +150,20 @@ class Passes:
         if self._kind in (calls.TRAINING, calls.SUSPECT):
             if output is None and sys.exc_info()[0]:  # it failed: nothing of it trains
                 del self._step.taken[self._before :], self._step.mixes[self._before :]
+            self._hear(output)
             self._await_backward(output)
         self._kind = ""
+
+    @guarded("loss")
+    def _hear(self, output: Any) -> None:
+        """The loss that comes with an output is the mean over the targets of the micro-batch."""
+        if not (self.hears_losses and self._is_mean and self._kind == calls.TRAINING):
+            return
+        loss = loss_of(output)
+        if loss is not None and len(self._step.taken) > self._before:
+            last = self._step.taken[-1]
+            weight = last.sums[4] if last.has_targets else 1
+            self._signals.told("loss", self._number + 1, loss, weight)
 
     @guarded("backward")
     def _await_backward(self, output: Any) -> None:

@@ -9,6 +9,7 @@ back before a record is written. Every method that a training calls is guarded: 
 
 import gc
 import threading
+import time
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +22,12 @@ from batchlab import records
 from batchlab.monitor import _calls as calls
 from batchlab.monitor._clock import Clock
 from batchlab.monitor._guard import guarded, tell
+from batchlab.monitor._logs import Logs, To
+from batchlab.monitor._metrics import metrics
 from batchlab.monitor._passes import Passes, name_of
 from batchlab.monitor._probe import Call, probed
 from batchlab.monitor._ranks import rank_and_world, replicas
+from batchlab.monitor._signals import memory_of, sharded
 from batchlab.monitor._steps import (
     COLLECTOR,
     OUTSIDE,
@@ -48,7 +52,7 @@ class Recorder(Passes):
 
     def __init__(
         self, model: nn.Module, path: str | Path, *,
-        every: int, source: str, stack: str, probe: bool = False,
+        every: int, source: str, stack: str, probe: bool = False, to: To = (),
     ) -> None:  # fmt: skip
         super().__init__(model, stack, probe=probe)
         self.path, self.every, self.source = Path(path), every, source
@@ -56,7 +60,10 @@ class Recorder(Passes):
         self._done = list[Step]()
         self._outside = dict.fromkeys(OUTSIDE, 0.0)  # seconds between steps that belong to none
         self._first = True  # the first step of a run warms up
-        self._between = "host"
+        self._began, self._to, self._logs = time.time(), to, Logs((), self.path, "", stack)
+        self.step_before = 0  # of a training that was begun before this run
+        self.clip: float | None = None  # the norm at which gradients are clipped, where it is known
+        self._between, self._whole = "host", False  # whether gradients lie here in whole
         self._open()
 
     @guarded("the model")
@@ -68,11 +75,26 @@ class Recorder(Passes):
         rank, size = rank_and_world()
         self.world = World(rank, size, replicas(self.called, size))
         self._environment = environment_of(self.model)
-        self._retries = retries_of(self.device)
+        self._retries, self._whole = retries_of(self.device), not sharded(self.called)
         self._shifted, self._decodes = calls.shifts(self.model), calls.decodes(self.model)
         self._clock = Clock(cuda=self.device.type == "cuda")
+        if rank == 0:  # it speaks for all
+            self._logs = Logs(self._to, self.path, self.run, self.stack)
         self._watch()
         gc.callbacks.append(self._collects)
+
+    @guarded("gradient norm")
+    def gradients(self, optimizer: torch.optim.Optimizer) -> None:
+        """An optimizer is about to take its gradients; they are whole and scaled as they should."""
+        if self._whole:
+            self._signals.norm(self._number + 1, optimizer)
+
+    @guarded("what the loop logs")
+    def told(self, name: str, value: Any, *, unless_heard: bool = False) -> None:
+        """A number of the step that is under way, else of the one before."""
+        step = self._number + bool(self._step.taken)
+        if value is not None and not (unless_heard and self._signals.has(name, step)):
+            self._signals.told(name, step, value)
 
     @guarded("optimizer")
     def optimizer_begins(self, *_: Any) -> None:
@@ -144,6 +166,7 @@ class Recorder(Passes):
             lacked = self._cores.lacked() - self._lacked if ranks > 1 else 0.0
             self._step.end(self._clock, cuda=cuda, ranks=ranks, lacked=lacked)
             self._done.append(self._step)
+        self._number += 1
         if self._to_probe and len(self._done) > PROBE_AFTER:
             self._probe()
         if len(self._done) > self.every:
@@ -197,8 +220,16 @@ class Recorder(Passes):
             allocator_retries=None if before is None else (self._retries or 0) - before,
             environment={**self._environment, "date": records.now()},
         )
+        cell = replace(cell, more={**cell.more, **self._more()})
+        self._logs.send(metrics(cell), self.step_before + self._number)
         self._append(cell)
         self._first = False
+
+    def _more(self) -> dict[str, Any]:
+        """What a record holds beside its cell, for who follows the run."""
+        found = {"last_step": self._number, "began": self._began, **memory_of(self.device)}
+        clip = {"clip": self.clip} if self.clip is not None else {}
+        return found | clip | self._signals.take()
 
     def _append(self, cell: Cell) -> None:
         path = records.of_rank(self.path, self.world.rank, self.world.size)
@@ -213,6 +244,7 @@ class Recorder(Passes):
         if self._collects in gc.callbacks:
             gc.callbacks.remove(self._collects)
         self.write()
+        self._logs.close()
 
     @guarded("the end")
     def tell_if_empty(self) -> None:

@@ -17,11 +17,12 @@ import torch
 from torch import nn
 
 from batchlab.monitor._guard import tell
+from batchlab.monitor._logs import To, asked
 from batchlab.monitor._recorder import Recorder
 from batchlab.monitor._steps import PARTS
 from batchlab.monitor._unwrapped import inner_optimizer, stack_of
 
-__all__ = ["Watch", "checked", "hooked", "timed", "watch"]
+__all__ = ["Watch", "asks", "checked", "clip_of", "hooked", "timed", "watch"]
 
 
 @contextlib.contextmanager
@@ -32,6 +33,7 @@ def watch(
     *,
     every: int = 50,
     probe: bool = False,
+    to: To = (),
 ) -> Iterator["Watch"]:
     """Record a loop of your own while it runs; what was seen is written even if the loop fails.
 
@@ -42,14 +44,17 @@ def watch(
     Whatever fails inside the recorder is told in one line and left out of the record; the loop goes
     on as if nobody watched.
 
+    What is recorded goes `to` TensorBoard, W&B, MLflow and trackio as well, by their names in small
+    letters, or to a function of (metrics, step); `batchlab.monitor.metrics` says the names.
+
     With `probe`, a few forward and backward passes of other sizes run once, after the first steps,
     on rows of the loop's own micro-batch: they tell fixed cost, slots and attention apart.
     Parameters, gradients, buffers, optimizer and random state are afterwards what they were.
     """
-    updates, every = inner_optimizer(optimizer), checked(every)
+    updates, every, to = inner_optimizer(optimizer), checked(every), asked(to)
     stack = f"a loop of your own ({stack_of(model)})"
-    one = Recorder(model, path, every=every, source="monitor", stack=stack, probe=probe)
-    hooks = hooked(one, updates)
+    one = Recorder(model, path, every=every, source="monitor", stack=stack, probe=probe, to=to)
+    hooks = [*hooked(one, updates), updates.register_step_pre_hook(_tells_gradients(one))]
     try:
         yield Watch(one)
     finally:
@@ -70,6 +75,29 @@ def hooked(one: Recorder, optimizer: torch.optim.Optimizer) -> list[Any]:
         optimizer.register_step_pre_hook(lambda *_: one.optimizer_begins()),
         optimizer.register_step_post_hook(ended),
     ]
+
+
+def _tells_gradients(one: Recorder) -> Callable[..., None]:
+    def about_to_step(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if len(args) < 2 and not kwargs:  # a closure would compute them only now
+            one.gradients(optimizer)
+
+    return about_to_step
+
+
+def asks(verb: str, *told: str) -> Any:
+    """A method of a listener that asks its recorder, while it has one."""
+
+    def method(self: Any, *_: Any, **__: Any) -> None:
+        if self.recorder:
+            getattr(self.recorder, verb)(*told)
+
+    return method
+
+
+def clip_of(asked: float | None) -> float | None:
+    """The norm at which a trainer clips; None where it does not."""
+    return float(asked) if asked else None
 
 
 def checked(every: int) -> int:
@@ -103,6 +131,20 @@ class Watch:
     def __call__(self, loader: Iterable[Any]) -> "_Timed":
         """The same loader, which times how long each of its batches is waited for."""
         return _Timed(loader, self._recorder)
+
+    def log(
+        self, *, loss: Any = None, gradient_norm: Any = None, clip: float | None = None
+    ) -> None:
+        """Note numbers of the step that is under way; a tensor is read with the next record.
+
+        The loss that a model gives with its output is heard anyway, and so is the norm of the
+        gradients that reach the optimizer, now and then. `clip` is the norm at which they are
+        clipped; then give `gradient_norm` as it was before.
+        """
+        self._recorder.told("loss", loss)
+        self._recorder.told("gradient_norm", gradient_norm)
+        if clip is not None:
+            self._recorder.clip = float(clip)
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:

@@ -1,0 +1,97 @@
+"""Follow record files that grow, are begun anew, or are not there yet.
+
+run.jsonl  ->  lines that were added since the last look, of all its ranks, in the order of time
+
+Words
+    look   one visit of the files; what has no line end yet waits for the next one
+    again  a file was replaced or cut: everything is read from its beginning
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from batchlab import records
+
+__all__ = ["Follower", "Look"]
+
+CHUNK = 2**22  # bytes of a file that one look takes
+KNOWN = 256  # bytes before the place of reading, by which a file is known again
+
+
+@dataclass
+class Look:
+    """What one visit found."""
+
+    again: bool = False
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    broken: int = 0  # lines that are no record: cut off by a kill, or not ours
+    more: bool = False  # there is more than one look takes
+
+
+@dataclass
+class _File:
+    """How far one file was read."""
+
+    read: int = 0
+    last: bytes = b""  # before that place
+    rest: bytes = b""  # a line without its end
+
+
+class Follower:
+    """Reads what a run adds to its files; a run that was killed and comes back is followed on."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._files: dict[Path, _File] = {}
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that were there at the last look."""
+        return list(self._files)
+
+    def look(self) -> Look:
+        """The lines since the last look, whole ones only, in the order of their dates."""
+        there = [one for one in records.files_of(self._path) if one.is_file()]
+        again = bool(self._files) and (
+            not set(self._files) <= set(there) or any(map(self._is_another, there))
+        )
+        if again:
+            self._files.clear()
+        found = Look(again)
+        for path in there:
+            self._read(path, self._files.setdefault(path, _File()), found)
+        found.lines.sort(key=_date)
+        return found
+
+    def _is_another(self, path: Path) -> bool:
+        """Whether a file is not the one that was read here before."""
+        known = self._files.get(path)
+        if known is None:
+            return False
+        with path.open("rb") as file:
+            file.seek(known.read - len(known.last))
+            return file.read(len(known.last)) != known.last
+
+    def _read(self, path: Path, known: _File, found: Look) -> None:
+        with path.open("rb") as file:
+            file.seek(known.read)
+            added = file.read(CHUNK)
+        found.more |= len(added) == CHUNK
+        known.read, known.last = known.read + len(added), (known.last + added)[-KNOWN:]
+        *whole, known.rest = (known.rest + added).split(b"\n")
+        for line in filter(bytes.strip, whole):
+            try:
+                record = json.loads(line)
+            except ValueError:
+                record = None
+            if isinstance(record, dict):
+                found.lines.append(record)
+            else:
+                found.broken += 1
+
+
+def _date(record: dict[str, Any]) -> str:
+    about = record.get("environment")
+    return str(about.get("date") or "") if isinstance(about, dict) else ""
