@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 from batchlab import reading, units
 
 __all__ = ["Summary", "bounded", "checked", "embedded", "exact", "gsm8k", "ids_of", "lognormal",
-           "no_truth_values", "of", "read", "summary"]  # fmt: skip
+           "no_truth_values", "of", "of_dataset", "read", "summary"]  # fmt: skip
 
 INT64 = np.dtype(np.int64)
+BLOCK = 65_536  # documents of a data set whose lengths are read at a time
 FEW = 64  # up to here Python is faster than a call of NumPy
 _TOO_WIDE = ", more than 64 bits hold"
 MOST_DRAWN = 10**8  # documents; their lengths take 0.75 GiB
@@ -64,6 +65,17 @@ def of(document: Any) -> int:
     (3, 2)
     """
     return len(ids_of(document))
+
+
+def of_dataset(dataset: Any, column: str = "input_ids") -> np.ndarray:
+    """Tokens of each document of a `datasets.Dataset`, without a look at its tokens."""
+    import pyarrow.compute as pc
+
+    if column not in (getattr(dataset, "column_names", None) or []):
+        raise ValueError(f"a datasets.Dataset with a column {column} is needed")
+    tables = dataset.select_columns([column]).with_format("arrow").iter(batch_size=BLOCK)
+    sizes = [pc.list_value_length(table[column]).to_numpy() for table in tables]
+    return checked(np.concatenate(sizes) if sizes else [])
 
 
 def ids_of(document: Any) -> Sequence[int]:

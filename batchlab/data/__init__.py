@@ -13,7 +13,6 @@ from batchlab.data._load import (
     rows_of,
     tokenizer_from,
 )
-from batchlab.data._shards import packed
 
 __all__ = [
     "DEFAULT_LONGEST",
@@ -21,7 +20,6 @@ __all__ = [
     "blocks",
     "embedded",
     "load",
-    "packed",
     "require_vocabulary",
     "rows_of",
     "tokenizer_from",

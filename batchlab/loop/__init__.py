@@ -5,6 +5,7 @@ model, micro-batches  ->  StepReport
 
 from batchlab.loop._compare import compare_splits
 from batchlab.loop._comparison import Comparison
+from batchlab.loop._exact import exact, shares
 from batchlab.loop._step import (
     IGNORE,
     MicroBatch,
@@ -25,7 +26,9 @@ __all__ = [
     "StepWorld",
     "compare_splits",
     "evaluate",
+    "exact",
     "logits_of",
+    "shares",
     "summed_loss",
     "train",
     "train_step",

@@ -3,10 +3,12 @@
 lengths  ->  row number of every document  ->  Packing
 """
 
+from batchlab.packing._dataset import BOUNDARIES, pack_dataset
 from batchlab.packing._pack import METHODS, TOO_LONG, Packing, Rows, lower_bound, pack
 from batchlab.packing._stream import load, rows_of_stream, save
 
 __all__ = [
+    "BOUNDARIES",
     "METHODS",
     "TOO_LONG",
     "Packing",
@@ -14,6 +16,7 @@ __all__ = [
     "load",
     "lower_bound",
     "pack",
+    "pack_dataset",
     "rows_of_stream",
     "save",
 ]

@@ -43,11 +43,11 @@ class Rows(Sequence[np.ndarray]):
     """
 
     def __init__(self, pieces: np.ndarray, sizes: np.ndarray) -> None:
-        self._pieces = pieces  # of the first row, of the second, and so on
-        self._borders = np.concatenate([[0], np.cumsum(sizes)])
+        self.pieces = pieces  # of the first row, of the second, and so on
+        self.borders = np.concatenate([[0], np.cumsum(sizes)])
 
     def __len__(self) -> int:
-        return len(self._borders) - 1
+        return len(self.borders) - 1
 
     @overload
     def __getitem__(self, number: SupportsIndex) -> np.ndarray: ...
@@ -57,11 +57,11 @@ class Rows(Sequence[np.ndarray]):
         found = range(len(self))[number]
         if isinstance(found, range):
             return [self[one] for one in found]
-        return self._pieces[self._borders[found] : self._borders[found + 1]]
+        return self.pieces[self.borders[found] : self.borders[found + 1]]
 
     def __iter__(self) -> Iterator[np.ndarray]:
-        pieces = self._pieces
-        return (pieces[begin:end] for begin, end in pairwise(self._borders.tolist()))
+        pieces = self.pieces
+        return (pieces[begin:end] for begin, end in pairwise(self.borders.tolist()))
 
     def __repr__(self) -> str:
         return repr(list(self))
