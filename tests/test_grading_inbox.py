@@ -63,6 +63,24 @@ def test_without_its_first_cell_the_ids_say_the_lesson_and_without_those_the_nam
     assert found(root, lesson=LESSON)["eve"].fault == "", "--lesson decides"
 
 
+def test_a_notebook_with_an_ending_of_the_browser_or_saved_as_python_is_one(root):
+    submitted = beside_an_honest_one(root)
+    (submitted / "ada.ipynb.txt").write_bytes(GOOD)
+    (submitted / "bob.IPYNB").write_bytes(GOOD)
+    script = b"classroom.start('02_padding')\ndef waste(batches):\n    return 1\n"
+    for student in ("eve", "dan"):
+        (submitted / student).mkdir()
+        (submitted / student / "my_work.py").write_bytes(script)
+    (submitted / "dan/padding.ipynb").write_bytes(GOOD)
+    (submitted / "fay").mkdir()
+    (submitted / "fay/helper.py").write_bytes(b"def mine():\n    return 1\n")
+    some = found(root)
+    assert [some[one].lesson for one in ("ada", "bob", "eve", "dan")] == [LESSON] * 4
+    assert some["eve"].read() == script and not some["eve"].fault
+    assert some["dan"].read() == GOOD and not some["dan"].look, "a helper beside a notebook is one"
+    assert "fay/helper.py" in some["fay"].fault
+
+
 def test_an_empty_folder_is_missing_and_other_files_are_no_notebook(root):
     submitted = beside_an_honest_one(root)
     (submitted / "empty").mkdir()

@@ -10,7 +10,6 @@ import pytest
 
 from batchlab.authoring import laws
 from batchlab.grading import Engine, total
-from tests.test_grading_outside import with_answer
 from tests.tiny_lesson import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the zygote forks")
@@ -26,7 +25,7 @@ def sample(lesson, teacher):
              if kind == "wrong"}  # fmt: skip
     for name, (thought, text) in wrong.items():
         cell = laws.alone(f"{topic}/{name}", text)
-        found[f"{name}: {thought}"] = with_answer(solution, name, cell)
+        found[f"{name}: {thought}"] = laws.with_answer(solution, name, cell)
     return found
 
 

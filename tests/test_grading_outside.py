@@ -1,11 +1,9 @@
 """An answer gets the verdict outside its process that it gets inside, by the same thought."""
 
-import json
 import sys
 
 import pytest
 
-from batchlab import exercises
 from batchlab.authoring import laws
 from batchlab.grading import Engine, total
 from tests.tiny_lesson import ROOT
@@ -29,18 +27,9 @@ def test_an_answer_is_judged_outside_its_process_by_the_same_thought(lesson, eve
     with Engine(teacher, seed=None) as engine:
         assert total(engine.grade(teacher.read_bytes())) == 10
         for kind, name, thought, text, words in [*laws.answers(topic)][::every]:
-            exercises.found(f"{topic}/{name}")
-            book = with_answer(teacher.read_bytes(), name, laws.alone(f"{topic}/{name}", text))
+            book = laws.with_answer(teacher.read_bytes(), name, laws.alone(f"{topic}/{name}", text))
             (judged,) = engine.grade(book, only=(f"check-{name}",))
             refused = judged.verdict != "PASS"
             if refused is (kind == "right") or (refused and words not in judged.detail):
                 differ.append((name, thought, judged.verdict, judged.detail))
     assert differ == []
-
-
-def with_answer(book: bytes, name: str, text: str) -> bytes:
-    """A notebook with another text in one of its answer cells."""
-    notebook = json.loads(book)
-    (cell,) = (cell for cell in notebook["cells"] if cell.get("id") == name)
-    cell["source"] = text
-    return json.dumps(notebook).encode()

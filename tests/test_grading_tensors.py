@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from batchlab.grading import Engine
+from batchlab.grading import Engine, _student
 from tests.torture_lesson import right_but, written
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the zygote forks")
@@ -60,3 +60,18 @@ def test_t32_a_right_tensor_is_right_whatever_it_remembers(engine, value):
 def test_t32_an_odd_tensor_is_refused_with_its_reason(engine, value, verdict, said):
     one = judged(engine, value)
     assert (one.verdict, one.points) == (verdict, 0) and said in one.detail
+
+
+def test_torch_is_set_for_a_check_as_the_lesson_has_it():
+    torch = pytest.importorskip("torch")
+    around = _student._around(_student._settings())
+    torch.set_default_dtype(torch.float64)
+    torch.set_grad_enabled(False)
+    try:
+        with around():
+            assert torch.zeros(1).dtype == torch.float32 and torch.is_grad_enabled()
+            torch.set_default_dtype(torch.float16)
+        assert torch.zeros(1).dtype == torch.float64 and not torch.is_grad_enabled()
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_grad_enabled(True)

@@ -11,8 +11,9 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 import threading
-import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ class _Line(Checker):
     def __init__(self, lesson: _lesson.Lesson, seconds: float) -> None:
         self.lesson, self.limit, self.reason = lesson, seconds, ""
         self.names, self.public = self._opened()
-        self.student, self.skipped = None, {}
+        self.student, self.skipped, self.errors, self.printed = None, {}, {}, 0
+        self.over = self.opened = False
+        self.outcomes: dict[str, dict[str, Any]] = {}
         self.process: subprocess.Popen[bytes] | None = None
         self.timer = threading.Timer(0, lambda: None)
 
@@ -50,6 +53,8 @@ class _Line(Checker):
             self.timer = threading.Timer(self.limit, self._late)
             self.timer.daemon = True
             self.timer.start()
+        elif "judged" in said:
+            self.outcomes[said.pop("judged")] = said
         elif "lost" in said:
             self.reason = self.reason or said["lost"] or "CRASH"
             self.end()
@@ -65,8 +70,10 @@ class _Line(Checker):
         )  # fmt: skip
         if self.process.stdin is None or self.process.stdout is None:
             raise OSError("no pipe to the other process")
+        self.folder = tempfile.TemporaryDirectory(prefix="batchlab-")
+        asked = {"cells": list(self.lesson.cells), "folder": self.folder.name}
         reads, writes = os.dup(self.process.stdout.fileno()), os.dup(self.process.stdin.fileno())
-        Channel(reads, writes).send(list(self.lesson.cells), [])
+        Channel(reads, writes).send(asked, [])
         return reads, writes
 
     def _late(self) -> None:
@@ -81,6 +88,7 @@ class _Line(Checker):
             self.process.kill()
             self.process.communicate()
             self.process = None
+            self.folder.cleanup()
 
 
 class Alone:
@@ -100,15 +108,13 @@ class Alone:
         term.use(term.DEFAULT_SEED)
         line = _Line(self.lesson, self.seconds)
         cells = [{"name": name, "source": source} for name, source in sent.cells]
+        checks = [asdict(one) | asdict(sent.moments[one.name]) for one in self.lesson.questions]
+        line.judge_all({"cells": cells, "checks": checks})
         found = []
         for one in self.lesson.questions:
-            began = time.process_time()
-            check = {"name": one.name, "source": one.source, "answers": one.answers}
-            outcome = line.judge(check | {"names": list(one.names)}, cells)
-            outcome["seconds"] = time.process_time() - began
             notes = [note for name, note in sent.notes if name in {one.name, *one.answers}]
             limit = Limits(cpu_seconds=self.seconds).worded().replace("CPU ", "")
-            found.append(_judge.judged(one, outcome, dict.fromkeys(notes), limit))
+            found.append(_judge.judged(one, line.outcomes[one.name], dict.fromkeys(notes), limit))
         if line.student is not None:
             line.student.peer.channel.close()
         line.end()
@@ -127,7 +133,9 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for one in (0, 1, 2):
         os.dup2(nowhere, one)
-    public = Public(channel.receive()[0])
+    asked, _ = channel.receive()
+    public = Public(asked["cells"])
+    os.chdir(asked["folder"])  # what the notebook writes overwrites nothing
     _student.serve(channel, public.names, public.gave)
     os._exit(0)
 

@@ -7,6 +7,7 @@ A cell is told from another by what Python reads of it, so that blanks and comme
 
 import ast
 import asyncio
+import contextlib
 import inspect
 import linecache
 import re
@@ -14,10 +15,27 @@ import sys
 import types
 from typing import Any
 
-__all__ = ["binds", "fingerprint", "functions", "reads", "run", "space", "without_magics"]
+__all__ = [
+    "binds",
+    "defined",
+    "fingerprint",
+    "functions",
+    "line_of",
+    "opens_exercises",
+    "reads",
+    "run",
+    "space",
+    "without_magics",
+]
 
 RUN_BODY = {"time", "timeit", "capture", "prun"}  # magics whose cell still runs
-MAGIC = re.compile(r"^(\s*)(?:[\w.,\s]+=\s*)?[%!?].*$|^(\s*)[\w.]+\?{1,2}\s*$")
+FILES = {"writefile", "file"}  # those whose cell becomes a file
+TIMED = re.compile(r"%(?:time|prun)[ \t]+(\S.*)")  # magics whose line still runs
+MAGIC = re.compile(r"(?:[\w., \t]{1,200}=[ \t]*+)?[%!?].*|[\w.]++\?{1,2}[ \t]*")
+OPENS = re.compile(
+    r"batchlab *[./] *exercises|batchlab +import[^\n]{0,200}\bexercises\b|\bexercises[./]\w"
+)
+DEFINES = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
 class _NoShell:
@@ -42,16 +60,60 @@ def without_magics(source: str) -> str:
     """
     first, _, rest = source.lstrip().partition("\n")
     if first.startswith("%%"):
-        name = (first[2:].split() or [""])[0]
-        source = rest if name in RUN_BODY else ""
+        name, *words = first[2:].split() or [""]
+        source = rest if name in RUN_BODY else _file(words, rest) if name in FILES else ""
     try:
         ast.parse(source)
     except SyntaxError:
         lines = source.splitlines()
-        return "\n".join(MAGIC.sub(r"\1\2pass", line) for line in lines)
+        return "\n".join(_plain(line) for line in lines)
+    except (RecursionError, MemoryError):
+        return source
     except ValueError:  # a NUL
         return source.replace("\0", "")
     return source
+
+
+def _plain(line: str) -> str:
+    """A line without its magic; one that is none stays as it is."""
+    if "%" not in line and "!" not in line and "?" not in line:
+        return line
+    body = line.lstrip(" \t")
+    blank = line[: len(line) - len(body)]
+    if found := TIMED.fullmatch(body):
+        return blank + found[1]
+    return f"{blank}pass" if MAGIC.fullmatch(body) else line
+
+
+def _file(words: list[str], text: str) -> str:
+    """Python that writes a file as the magic does."""
+    mode, names = "a" if "-a" in words else "w", [one for one in words if one != "-a"]
+    if not names:
+        return ""
+    text = text.rstrip("\n") + "\n"
+    return f"with open({names[0]!r}, {mode!r}) as _file: _file.write({text!r})"
+
+
+def defined(name: str, source: str, names: dict[str, Any], error: BaseException) -> None:
+    """Run the definitions behind the line of a cell that raised, one by one."""
+    line = line_of(error, name)
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        for one in ast.parse(source).body:
+            if line and one.lineno > line and isinstance(one, DEFINES):
+                with contextlib.suppress(Exception):
+                    _do(compile(ast.Module([one], []), f"<{name}>", "exec"), names)
+
+
+def line_of(error: BaseException, name: str) -> int:
+    """The line of the cell itself that led to the error; 0 where none did."""
+    trace, found = error.__traceback__, 0
+    while trace is not None and not found:
+        code = trace.tb_frame.f_code
+        found = (
+            trace.tb_lineno if (code.co_filename, code.co_name) == (f"<{name}>", "<module>") else 0
+        )
+        trace = trace.tb_next
+    return found
 
 
 def run(name: str, source: str, names: dict[str, Any]) -> Any:
@@ -93,6 +155,15 @@ def binds(source: str) -> set[str]:
 def reads(source: str) -> set[str]:
     """Names that a cell may look up, inside functions as well."""
     return _names(source, ast.Load)
+
+
+def opens_exercises(source: str) -> set[str]:
+    """Lines of a cell that name the files of the exercises, where the references stand.
+
+    >>> opens_exercises("from batchlab.exercises.padding.waste import exercise")
+    {'from batchlab.exercises.padding.waste import exercise'}
+    """
+    return {line.strip() for line in source.splitlines() if OPENS.search(line)}
 
 
 def functions(source: str) -> set[str]:

@@ -17,7 +17,7 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from batchlab.classroom import term
@@ -25,20 +25,21 @@ from batchlab.classroom.afar import Gone
 from batchlab.classroom.showing import worded
 from batchlab.classroom.verdict import CheckFailed
 from batchlab.grading import _far
-from batchlab.grading._cells import run
+from batchlab.grading._cells import line_of, run
 from batchlab.grading._values import Garbage
-from batchlab.grading._wire import Channel, Flood, Peer
+from batchlab.grading._wire import OF_STRANGERS, Channel, Flood, Peer
 
-__all__ = ["serve"]
+__all__ = ["Checker", "serve"]
+
+MENDED = ("FAIL", "ERROR", "MISSING", "FORBIDDEN", "PARTIAL")  # a later cell may change these
 
 
 @dataclass
 class _Student:
-    """The line to a student's process whose cells have run."""
+    """The line to a student's process, and how many of its cells have run."""
 
     peer: Peer
-    errors: dict[str, dict[str, Any]] = field(default_factory=dict)
-    printed: int = 0
+    ran: int = 0
 
 
 class Checker:
@@ -49,6 +50,9 @@ class Checker:
         self.supervisor = Channel(line.fileno(), line.fileno())
         self.student: _Student | None = None
         self.skipped: dict[str, str] = {}  # cells that ended the process, and how
+        self.errors: dict[str, dict[str, Any]] = {}  # what cells raised
+        self.printed = 0
+        self.over = self.opened = False
 
     def tell(self, **said: Any) -> None:
         self.supervisor.send(said, [])
@@ -56,41 +60,73 @@ class Checker:
     def told(self) -> Any:
         return self.supervisor.receive()[0]
 
-    def connected(self, cells: list[dict[str, Any]]) -> _Student:
-        """A student's process in which all cells ran but those that end it."""
-        while self.student is None:
-            self.tell(need="student")
-            channel = Channel(*[int(one) for one in self.line_to_student()])
-            offered, introduce = _far.answers(quiet=False, guarded=True)
-            peer = Peer(channel, offered, _far.stand_in, strict=True)
-            introduce(peer)
-            student, at = _Student(peer), ""
+    def judge_all(self, asked: dict[str, Any]) -> None:
+        """Judge each question behind the cells above it, as the student saw it.
+
+        What a later cell may mend is judged once more, behind all cells; the better counts.
+        """
+        self.skipped.update(asked.get("skipped", {}))
+        cells, later = asked["cells"], []
+        for check in sorted(asked["checks"], key=lambda one: int(one["after"])):
+            outcome = self.within(check, cells, check["after"])
+            self.judged(check["name"], outcome)
+            if check["again"] and outcome["verdict"] in MENDED and check["after"] < len(cells):
+                later.append((check, outcome))
+        for check, before in later:
+            outcome = self.within(check, cells, len(cells))
+            self.judged(check["name"], outcome if _better(outcome, before) else before)
+
+    def within(
+        self, check: dict[str, Any], cells: list[dict[str, Any]], upto: int
+    ) -> dict[str, Any]:
+        """The outcome of a question; TIMEOUT once the submission has used up what it may."""
+        if not self.over:
+            outcome = self.judge(check, cells, upto)
+            self.over = outcome["verdict"] == "OVER"
+        else:
+            self.tell(phase=check["name"])
+        return {"verdict": "TIMEOUT"} if self.over else outcome
+
+    def connected(self, cells: list[dict[str, Any]], upto: int) -> _Student:
+        """A student's process in which these cells ran but those that end it."""
+        while True:
+            student = self.student = self.student or self.begun()
             try:
-                for cell in cells:
-                    at = cell["name"]
-                    if at not in self.skipped:
-                        self.ran(student, cell)
-                self.student = student
+                while student.ran < upto:
+                    cell = cells[student.ran]
+                    if cell["name"] not in self.skipped:
+                        self.run(student, cell)
+                    student.ran += 1
+                return student
             except (Gone, Garbage) as end:
-                peer.channel.close()
+                at = cells[student.ran]["name"]
+                student.peer.channel.close()
                 self.skipped[at] = self.why(end)
                 if self.skipped[at] == "OVER":
                     raise
-        return self.student
+
+    def begun(self) -> _Student:
+        self.tell(need="student")
+        reads, writes = self.line_to_student()
+        offered, introduce = _far.answers(contextlib.nullcontext, guarded=True)
+        peer = Peer(Channel(reads, writes, OF_STRANGERS), offered, _far.stand_in, strict=True)
+        introduce(peer)
+        return _Student(peer)
 
     def line_to_student(self) -> tuple[int, int]:
         _, found, _, _ = socket.recv_fds(self.line, 1, 1)
         return found[0], found[0]
 
-    def ran(self, student: _Student, cell: dict[str, Any]) -> None:
+    def run(self, student: _Student, cell: dict[str, Any]) -> None:
         self.tell(phase=cell["name"])
         if cell.get("source") is None:
             student.peer.ask("taken", name=cell["name"])
             return
         reply = student.peer.ask("cell", name=cell["name"], source=cell["source"])
+        self.errors.pop(cell["name"], None)
         if type(reply.get("error")) is dict:
-            student.errors[cell["name"]] = reply["error"]
-        student.printed = _count(reply.get("printed"))
+            self.errors[cell["name"]] = reply["error"]
+        self.printed = max(self.printed, _count(reply.get("printed")))
 
     def why(self, end: BaseException) -> str:
         """How the student's process ended; it is ended if it has not."""
@@ -99,18 +135,21 @@ class Checker:
         self.tell(lost=said)
         return str(self.told()["why"])
 
-    def judge(self, check: dict[str, Any], cells: list[dict[str, Any]]) -> dict[str, Any]:
-        """The outcome of one question."""
+    def judge(
+        self, check: dict[str, Any], cells: list[dict[str, Any]], upto: int
+    ) -> dict[str, Any]:
+        """The outcome of one question behind so many cells."""
         began = time.process_time()
-        self.names.update(self.public.get(check["name"], {}))
+        self.names.update(self.known(check["name"]))
         try:
-            student = self.connected(cells)
+            student = self.connected(cells, upto)
             self.tell(phase=check["name"])
             if dead := [self.skipped[one] for one in check["answers"] if one in self.skipped]:
                 return {"verdict": dead[0], "seconds": 0.0}
             student.peer.codec.pretended = False
             found = student.peer.ask("named", names=check["names"])
-            student.printed = _count(found.get("printed"))
+            self.printed = max(self.printed, _count(found.get("printed")))
+            self.opened |= found.get("opened") is True
             self.bind(check["names"], found.get("found"))
             outcome = self.outcome(check, student)
         except (Gone, Garbage) as end:
@@ -119,6 +158,15 @@ class Checker:
                 self.skipped.update(dict.fromkeys(check["answers"], why))
             outcome = {"verdict": why}
         return outcome | {"seconds": time.process_time() - began}
+
+    def known(self, check: str) -> dict[str, Any]:
+        """What the lesson's own cells gave up to a check."""
+        found: dict[str, Any] = {}
+        for name, gave in self.public.items():
+            found |= gave
+            if name == check:
+                return found
+        return {}
 
     def judged(self, name: str, outcome: dict[str, Any]) -> None:
         """Tell an outcome; the next question may need a fresh process."""
@@ -164,7 +212,18 @@ class Checker:
         if kind == "raised" and "MemoryError" in message.partition("\n")[2].partition("\n")[0]:
             verdict = "OOM"
         where = {"verdict": verdict, "message": message, "kind": kind, "type": type(error).__name__}
-        return where | {"line": _line(error, f"<{check['name']}>")}
+        hidden = getattr(error, "fresh", None) if term.seed() != term.DEFAULT_SEED else None
+        return where | {"line": line_of(error, check["name"]), "hidden": hidden}
+
+
+def _better(outcome: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Whether a second outcome gives more points, or says more than that nothing is there."""
+
+    def worth(one: dict[str, Any]) -> float:
+        return float("inf") if one["verdict"] == "PASS" else float(one.get("value", 0.0))
+
+    empty = before["verdict"] == "MISSING" or before.get("kind") == "blank"
+    return worth(outcome) > worth(before) or (empty and worth(outcome) == worth(before))
 
 
 def serve(line: socket.socket, names: dict[str, Any], public: Mapping[str, Any]) -> None:
@@ -173,31 +232,9 @@ def serve(line: socket.socket, names: dict[str, Any], public: Mapping[str, Any])
     checker = Checker(line, names, public)
     asked = checker.told()
     term.use(asked["seed"])
-    over = False
-    for check in asked["checks"]:
-        checker.tell(phase=check["name"])
-        outcome = {"verdict": "TIMEOUT"} if over else checker.judge(check, asked["cells"])
-        if outcome["verdict"] == "OVER":
-            over, outcome = True, outcome | {"verdict": "TIMEOUT"}
-        checker.judged(check["name"], outcome)
-    student = checker.student
-    errors = student.errors if student else {}
-    checker.tell(
-        done=True, errors=errors, printed=student.printed if student else 0,
-        lost=checker.skipped,
-    )  # fmt: skip
+    checker.judge_all(asked)
+    checker.tell(done=True, errors=checker.errors, printed=checker.printed, opened=checker.opened)
     os._exit(0)
-
-
-def _line(error: BaseException, file: str) -> int:
-    """The line of the cell itself that led to the error; 0 where none did."""
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_filename == file and code.co_name == "<module>":
-            return trace.tb_lineno
-        trace = trace.tb_next
-    return 0
 
 
 def _count(value: Any) -> int:

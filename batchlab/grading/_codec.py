@@ -27,7 +27,7 @@ class Codec(Connection):
         return packing.tree(value, 0), packing.buffers
 
     def unpack(self, tree: Any, blob: memoryview) -> Any:
-        """The value of a tree; Garbage where it is none."""
+        """The value of a tree; Garbage where it is none, Flood where a stranger sends too much."""
         try:
             return Unpacking(self, self.stand_in, blob).value(tree, 0)
         except Garbage:

@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -101,19 +100,16 @@ class Engine:
         try:
             if self._graded == WARM_AFTER + 1:
                 self._dense()
-            found = self._supervised(self._asked(sent.cells, questions))
+            found = self._supervised(self._asked(sent, questions))
         except Broken as fault:
             return _judge.uniform(self.lesson, "INFRA", f"got     {fault}")
         return tuple(self._judged(one, found, sent) for one in questions)
 
-    def _asked(self, cells: Iterable[tuple[str, str | None]], questions: Any) -> dict[str, Any]:
+    def _asked(self, sent: _ingest.Submission, questions: Any) -> dict[str, Any]:
         return {
             "seed": self.seed,
-            "cells": [{"name": name, "source": source} for name, source in cells],
-            "checks": [
-                {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(one).items()}
-                for one in questions
-            ],
+            "cells": [{"name": name, "source": source} for name, source in sent.cells],
+            "checks": [asdict(one) | asdict(sent.moments[one.name]) for one in questions],
         }
 
     def _dense(self) -> None:
@@ -129,10 +125,13 @@ class Engine:
         notes = [note for name, note in sent.notes if name in answers]
         if found.printed > 1 << 20:
             notes.append("OUTPUT")
+        if found.opened:
+            notes.append("REFERENCE")
         if found.left:
             notes.append("LEFTOVERS")
         for name in question.answers:
-            if outcome["verdict"] == "MISSING" and name in found.errors:
+            blank = outcome["verdict"] == "MISSING" or outcome.get("kind") == "blank"
+            if blank and name in found.errors:
                 outcome |= {"verdict": "ERROR", "message": _raised(name, found.errors[name])}
         return _judge.judged(question, outcome, dict.fromkeys(notes), self.limits.worded())
 
@@ -151,7 +150,8 @@ class Engine:
                 if self._graded > WARM_AFTER:
                     self._dense()
             finally:
-                shutil.rmtree(order.work, ignore_errors=True)
+                for one in (order.work, f"{order.work}-checks"):
+                    shutil.rmtree(one, ignore_errors=True)
         raise AssertionError
 
     def _order(self, level: str) -> Order:

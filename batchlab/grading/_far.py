@@ -18,7 +18,6 @@ import numpy as np
 
 from batchlab.classroom import planted
 from batchlab.classroom.afar import Gone
-from batchlab.classroom.behaviour import quietly
 from batchlab.grading import _errors
 from batchlab.grading._values import PLAIN, Far, Garbage, Stand
 from batchlab.grading._wire import Peer
@@ -26,6 +25,7 @@ from batchlab.grading._wire import Peer
 __all__ = ["FarFunction", "answers", "call", "stand_in"]
 
 Answers = dict[str, Callable[[dict[str, Any]], dict[str, Any]]]
+Around = Callable[[], contextlib.AbstractContextManager[None]]
 REMEMBERED = 3  # results of one function that are looked at again
 
 
@@ -178,8 +178,8 @@ def _carry(old: Any, new: Any) -> None:
 class _Called:
     """Answers to calls of own functions: runs them, and says what they changed."""
 
-    def __init__(self, quiet: bool, guarded: bool) -> None:
-        self.quiet, self.guarded = quiet, guarded
+    def __init__(self, around: Around, guarded: bool) -> None:
+        self.around, self.guarded = around, guarded
         self.peer: Peer
         self.count = 0
         self.results: dict[int, list[tuple[int, Any, Any]]] = collections.defaultdict(list)
@@ -214,7 +214,7 @@ class _Called:
         before = [codec.pack(value, frozen=True) for _, value in parts]
         reply: dict[str, Any] = {}
         try:
-            with quietly() if self.quiet else contextlib.nullcontext():
+            with self.around():
                 result = answer(*arguments, **options)
             reply["value"] = result
             self.remember(answer, result, reply)
@@ -241,7 +241,8 @@ class _Called:
     def next(self, asked: dict[str, Any]) -> dict[str, Any]:
         self.meant(asked)
         try:
-            return {"value": next(asked["of"])}
+            with self.around():
+                return {"value": next(asked["of"])}
         except StopIteration:
             return {"over": True}
         except BaseException as error:
@@ -254,12 +255,12 @@ class _Called:
             return {"error": _errors.told(error)}
 
 
-def answers(*, quiet: bool, guarded: bool) -> tuple[Answers, Callable[[Peer], None]]:
+def answers(around: Around, *, guarded: bool) -> tuple[Answers, Callable[[Peer], None]]:
     """The answers of a side whose functions may be called, and how they learn who asks.
 
-    `guarded` where a stranger asks; `quiet` keeps warnings away.
+    `guarded` where a stranger asks; each call runs inside `around()`.
     """
-    called = _Called(quiet, guarded)
+    called = _Called(around, guarded)
 
     def introduce(peer: Peer) -> None:
         called.peer = peer

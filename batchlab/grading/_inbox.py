@@ -25,10 +25,12 @@ __all__ = ["Submission", "received"]
 
 MOODLE = re.compile(r"(?P<name>.+)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)")
 CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<file_id>\d+)_(?P<rest>.+)")
-STARTS = re.compile(rb'classroom\.start\(\\?"(\d\d_\w+)\\?"')
+STARTS = re.compile(rb"""classroom\.start\(\\?["'](\d\d_\w+)\\?["']""")
 IDS = re.compile(rb'"grade_id"\s*:\s*"([a-z0-9-]{1,60})"')
 COPY = re.compile(r"(-\d+| ?\(\d+\)|[-_ ]copy)$", re.IGNORECASE)  # what browsers and LMSs add
 STAMP = "timestamp.txt"
+NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?$", re.IGNORECASE)  # browsers add an ending
+SCRIPT = ".py"
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,19 @@ def received(path: Path, course: Course, lesson: str = "") -> list[Submission]:
         placed = _placed(item, path, course)
         if item.name == STAMP:
             beside[placed.student] += []
-        elif not placed.rest.endswith(".ipynb"):
+        elif not NOTEBOOK.search(placed.rest):
             beside[placed.student].append(placed)
         else:
             named = lesson or placed.lesson or _lesson_of(placed, course)
             if stamp := stamps.get(item.parts[:-1]):
                 placed = replace(placed, item=replace(item, when=stamp))
             groups[placed.student, named].append(placed)
+    for student, some in beside.items():  # nothing but a script: a notebook saved as Python
+        if not any(student == who for who, _ in groups):
+            scripts = [one for one in some if one.rest.endswith(SCRIPT)]
+            for one in scripts:
+                if (named := _lesson_of(one, course)) and lesson in ("", named):
+                    groups[student, named].append(one)
     for student in _empty_folders(path) - {student for student, _ in groups}:
         beside[student] += []
     found = [_chosen(group, student, named, course) for (student, named), group in groups.items()]
@@ -98,12 +106,16 @@ def _placed(item: Item, path: Path, course: Course) -> _Placed:
     if top in names and inner:
         if len(inner) > 1:
             return _Placed(item, inner[0], "", top, item.name)
-        own = Path(item.name).stem == names[top].topic  # `path` is the folder of one student
-        who = path.resolve().name if own else Path(item.name).stem
+        own = _stem(item.name) == names[top].topic  # `path` is the folder of one student
+        who = path.resolve().name if own else _stem(item.name)
         return _Placed(item, who, "", top, item.name)
     if not inner:
-        return _Placed(item, Path(top).stem, "", "", item.name)
+        return _Placed(item, _stem(top), "", "", item.name)
     return _Placed(item, top, "", _named(inner, names), item.name)
+
+
+def _stem(name: str) -> str:
+    return NOTEBOOK.sub("", name) if NOTEBOOK.search(name) else Path(name).stem
 
 
 def _named(inner: list[str], names: dict[str, Lesson]) -> str:
@@ -133,7 +145,7 @@ def _chosen(group: list[_Placed], student: str, lesson: str, course: Course) -> 
     topic = course.lesson(lesson).topic if lesson else ""
 
     def rank(one: _Placed) -> tuple[bool, bool, str, int, str]:
-        stem = COPY.sub("", Path(one.rest).stem)
+        stem = COPY.sub("", _stem(one.rest))
         return not one.item.fault, stem == topic, one.item.when, one.order, one.rest
 
     best = max(group, key=rank)

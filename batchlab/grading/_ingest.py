@@ -6,21 +6,26 @@ Answers are known by their id, and where metadata was stripped by the names that
 cells are the teacher's: deleted, edited, doubled or moved, they change nothing and are noted.
 """
 
-import json
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from batchlab.grading import _cells
 from batchlab.grading._lesson import Lesson
+from batchlab.grading._notebook import Refused, parsed
 
-__all__ = ["LARGEST", "Refused", "Submission", "read"]
+__all__ = ["Moment", "Refused", "Submission", "read"]
 
-LARGEST = 50 << 20  # bytes of a notebook
-CELLS, LETTERS, DEEPEST = 10_000, 2_000_000, 60
+CELLS, LETTERS = 10_000, 2_000_000
 
 
-class Refused(ValueError):
-    """The file is no notebook; the message is what a student can do about it."""
+@dataclass(frozen=True)
+class Moment:
+    """When a question is judged."""
+
+    after: int  # behind so many cells: those above its check
+    again: bool  # a later cell gives what its answers read: behind all cells, too
 
 
 @dataclass(frozen=True)
@@ -30,53 +35,15 @@ class Submission:
     cells: tuple[tuple[str, str | None], ...]
     answered: frozenset[str]  # ids of the answers that some cell gives
     notes: tuple[tuple[str, str], ...]  # (cell id or "", note)
+    moments: dict[str, Moment]  # by question
 
 
 def read(notebook: bytes, lesson: Lesson) -> Submission:
     """The cells of a submission; Refused where there is no notebook to read."""
-    return _sorted(_code(_parsed(notebook)), lesson)
-
-
-def _parsed(notebook: bytes) -> dict[str, Any]:
-    if len(notebook) > LARGEST:
-        raise Refused(f"the file has {len(notebook):,} bytes; at most {LARGEST:,} are read")
-    if not notebook.strip():
-        raise Refused("the file is empty")
-    try:
-        text = notebook.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise Refused("the file is not UTF-8: save it again from Jupyter") from None
-    if _depth(text) > DEEPEST:
-        raise Refused("the file is nested deeper than any notebook")
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        raise Refused("the file is no notebook: it is not JSON") from None
-    if not isinstance(found, dict):
-        raise Refused("the file is no notebook: a notebook is a JSON object")
-    return found
-
-
-def _depth(text: str) -> int:
-    """How deep brackets nest, those in texts included; looked at before JSON is read."""
-    depth = deepest = 0
-    inside = escaped = False
-    if text.count("[") + text.count("{") <= DEEPEST:
-        return 0
-    for letter in text:
-        if inside:
-            inside = escaped or letter != '"'
-            escaped = letter == "\\" and not escaped
-        elif letter == '"':
-            inside = True
-        elif letter in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-            if deepest > DEEPEST:
-                break
-        elif letter in "]}":
-            depth -= 1
-    return deepest
+    found, cut = parsed(notebook)
+    sent = _sorted(_code(found), lesson)
+    ends = tuple((one.name, "CUT") for one in lesson.questions) if cut else ()
+    return replace(sent, notes=sent.notes + ends)
 
 
 def _code(found: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -133,6 +100,8 @@ def _sorted(code: list[tuple[str, str, dict[str, Any]]], lesson: Lesson) -> Subm
     present: list[str] = []
     cells: list[tuple[str, str | None]] = []
     answered: set[str] = set()
+    above: dict[str, int] = {}  # by check: how many cells stand above it
+    gives: list[tuple[int, str]] = []  # which cell gives which answer
     for name, source, own in code:
         plain = mark = source.strip()
         if mark not in lesson.public and mark not in lesson.checks and mark not in stubs:
@@ -141,21 +110,64 @@ def _sorted(code: list[tuple[str, str, dict[str, Any]]], lesson: Lesson) -> Subm
         check = lesson.checks.get(mark, "")
         if name in checks or check or own.get("grade") is True:
             present.append(name if name in checks else check)
+            above.setdefault(present[-1], len(cells))
             if check != present[-1] or not check or _remarked(own, points.get(name)):
                 notes.append((present[-1], "EDITED"))
         elif mark in lesson.public:
             cells.append((lesson.public[mark], None))
         elif plain.strip() and mark not in stubs:
+            if _cells.opens_exercises(plain) - lesson.opens:
+                notes += [(one, "REFERENCE") for one in checks]
             given = _answers(name, plain, lesson)
             if name not in given:
                 notes += [(one, "BY-NAME") for one in given]
             if name in lesson.answers and name in answered:
                 notes.append((name, "DUPLICATED"))
             answered.update(given)
+            gives += [(len(cells), one) for one in given]
             cells.append((name if name in given else f"cell {len(cells) + 1}", plain))
     notes += [(one, "MISSING-CELL") for one in checks if one not in present]
     notes += [(one, "DUPLICATED") for one in checks if present.count(one) > 1]
-    return Submission(_unlike(cells), frozenset(answered), tuple(dict.fromkeys(notes)))
+    moments = _moments(cells, gives, above, lesson)
+    return Submission(_unlike(cells), frozenset(answered), tuple(dict.fromkeys(notes)), moments)
+
+
+def _moments(
+    cells: list[tuple[str, str | None]],
+    gives: list[tuple[int, str]],
+    above: dict[str, int],
+    lesson: Lesson,
+) -> dict[str, Moment]:
+    """When each question is judged; one whose check was deleted, behind its last answer."""
+    givers: dict[str, list[int]] = {}  # which cells give a name
+    for at, (_, source) in enumerate(cells):
+        for name in _cells.binds(source) if source else ():
+            givers.setdefault(name, []).append(at)
+    reads = functools.cache(lambda at: _cells.reads(cells[at][1] or ""))
+    found = {}
+    for one in lesson.questions:
+        mine = [at for at, answer in gives if answer in one.answers]
+        after = above.get(one.name, max(mine, default=len(cells) - 1) + 1)
+        names = {name for answer in one.answers for name in lesson.answers[answer].names}
+        found[one.name] = Moment(
+            after, max(_behind(names, mine, givers, reads), default=-1) >= after
+        )
+    return found
+
+
+def _behind(
+    names: set[str], mine: list[int], givers: dict[str, list[int]], reads: Callable[[int], set[str]]
+) -> set[int]:
+    """The cells that give some names, and all that these cells read."""
+    seen, todo, known = {*mine}, [*mine], {*names}
+    names = {*names}
+    while names or todo:
+        more = {at for name in names for at in givers.get(name, ())} - seen
+        seen |= more
+        todo += more
+        names = reads(todo.pop()) - known if todo else set()
+        known |= names
+    return seen
 
 
 def _remarked(own: dict[str, Any], points: float | None) -> bool:

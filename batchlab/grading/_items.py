@@ -22,7 +22,7 @@ from pathlib import Path
 
 __all__ = ["LARGEST", "Item", "Unreadable", "items", "plain_bytes"]
 
-LARGEST = 50 * 2**20  # bytes of one notebook; a lesson with all its pictures has less than one MiB
+LARGEST = 2**27  # bytes of one notebook: what it printed is left out when it is read
 MOST, DEEPEST = 50_000, 8  # files of one class, folders above a file
 DOS_EPOCH = 1980  # a zip member without a time says this year
 SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git"}

@@ -7,8 +7,8 @@
     L2  Landlock, seccomp and limits: where namespaces are refused, as in most containers
     L0  limits alone
 
-A level counts as in force only when it was probed from inside (`_probe`). bubblewrap is not needed:
-the calls that it makes are made here, after the fork, so that what was loaded is loaded once.
+A level counts as in force only when it was probed from inside (`_probe`). Its calls are made here,
+after the fork, so that what was loaded is loaded once.
 
 Words
     keeper   the process that stands between the grader and a student's; it ends what is left over
@@ -30,7 +30,7 @@ from typing import Any
 import batchlab
 from batchlab.grading import _kernel
 
-__all__ = ["LEVELS", "Order", "locked_in", "view"]
+__all__ = ["LEVELS", "Order", "checking", "locked_in", "view"]
 
 LEVELS = ("L3", "L2", "L0")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache",
@@ -38,6 +38,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache
           "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")  # fmt: skip
 OF_PROC = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/self", "/proc/version")
 PROCESSES, FILES, FILE_BYTES = 64, 256, 64 << 20
+SPARE = 256  # threads that an ordinary user may start elsewhere while a student's process runs
 PLACE = "/scratch"  # all that L3 may write
 FIRST_USER, USERS = 61184, 4000  # those that systemd calls dynamic
 
@@ -70,14 +71,14 @@ def locked_in(order: Order, status: int, work: Callable[[], None]) -> None:
     try:
         _kernel.die_with_parent()
         if order.level == "L3":
-            _namespaces(order)
+            _unshared()
             child = os.fork()
             if child:
                 os.close(status)
                 os.waitpid(child, 0)
                 os._exit(0)
             _kernel.die_with_parent()
-            _kernel.mount("proc", "/proc", "proc", _kernel.PLAIN_DATA)
+            _root(order)
         else:
             _kernel.reap_orphans()
         _keep(order, status, work)
@@ -134,9 +135,8 @@ def _say(status: int, **said: Any) -> None:
         os.write(status, json.dumps(said).encode() + b"\n")
 
 
-def _namespaces(order: Order) -> None:
-    """Own namespaces, and a root that holds the view and nothing else."""
-    folders = view()
+def _unshared() -> None:
+    """Own namespaces for this process and, of processes, for its children."""
     as_root = os.geteuid() == 0
     try:
         _kernel.unshare(_kernel.NAMESPACES if as_root else _kernel.NAMESPACES | _kernel.USER)
@@ -145,7 +145,14 @@ def _namespaces(order: Order) -> None:
             raise
         _kernel.unshare(_kernel.NAMESPACES | _kernel.USER)
     _kernel.make_private()
-    root = order.root
+
+
+def _root(order: Order) -> None:
+    """A root that holds the view and nothing else.
+
+    Who is not root may mount /proc only while another one is in sight: before the old root goes.
+    """
+    folders, root = view(), order.root
     _kernel.mount("tmpfs", root, "tmpfs", _kernel.PLAIN, "size=1m,nr_inodes=2k,mode=755")
     for path in folders:
         _shown(Path(path), Path(root + path))
@@ -158,6 +165,7 @@ def _namespaces(order: Order) -> None:
     for name in (PLACE[1:], "dev/shm"):
         most = f"size={FILE_BYTES},nr_inodes=4k,mode=1777"
         _kernel.mount("tmpfs", f"{root}/{name}", "tmpfs", _kernel.PLAIN, most)
+    _kernel.mount("proc", f"{root}/proc", "proc", _kernel.PLAIN_DATA)
     os.chdir(root)
     _kernel.pivot_root(".", ".old")
     os.chdir("/")
@@ -187,6 +195,8 @@ def _confine(order: Order) -> None:
         os.environ[name] = place
     tempfile.tempdir = None
     os.setsid()
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
     _limits(order)
     _become_nobody(order)
     if order.level == "L0":
@@ -199,6 +209,21 @@ def _confine(order: Order) -> None:
         _kernel.landlock(reads, [place, "/dev/shm" if order.level == "L3" else place, "/dev/null"])
     _kernel.die_with_parent()
     _kernel.seccomp(own_signals=order.level == "L2" and version < 6)
+
+
+def checking(order: Order) -> None:
+    """Let the checker read the libraries, write a folder of its own, and reach nothing else.
+
+    It runs our code; a stranger's values are all that it reads, and it needs no more than this.
+    """
+    place = f"{order.work}-checks"
+    Path(place).mkdir(mode=0o700, exist_ok=True)
+    os.environ["TMPDIR"], tempfile.tempdir = place, None
+    _data_limit(order.memory)
+    if order.level != "L0":
+        if _kernel.landlock_version():
+            _kernel.landlock([*view(), *OF_PROC], [place, "/dev/null"])
+        _kernel.seccomp()
 
 
 def _become_nobody(order: Order) -> None:
@@ -220,15 +245,37 @@ def _become_nobody(order: Order) -> None:
 def _limits(order: Order) -> None:
     import resource  # Windows has none
 
-    held = 0
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmData"):
-            held = int(line.split()[1]) * 1024
+    _data_limit(order.memory)
     for name, most in (
-        ("CORE", 0), ("FSIZE", FILE_BYTES), ("NOFILE", FILES), ("NPROC", PROCESSES),
-        ("CPU", order.cpu), ("DATA", held + order.memory),
+        ("CORE", 0), ("FSIZE", FILE_BYTES), ("NOFILE", FILES), ("NPROC", _others() + PROCESSES),
+        ("CPU", order.cpu),
     ):  # fmt: skip
         kind = getattr(resource, f"RLIMIT_{name}")
         top = resource.getrlimit(kind)[1]
         most = most if top == resource.RLIM_INFINITY else min(most, top)
         resource.setrlimit(kind, (most, most))
+
+
+def _others() -> int:
+    """Threads that this user has: the kernel counts them all, not those of a student alone."""
+    if os.geteuid() == 0:  # it becomes a user that has none
+        return 0
+    count, me = 0, os.geteuid()
+    for one in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if one.stat().st_uid == me:
+                count += len(os.listdir(one / "task"))  # noqa: PTH208
+    return count + SPARE
+
+
+def _data_limit(memory: int) -> None:
+    """Let this process have so many bytes beside what it has."""
+    import resource  # Windows has none
+
+    held = 0
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmData"):
+            held = int(line.split()[1]) * 1024
+    top = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    most = held + memory if top == resource.RLIM_INFINITY else min(held + memory, top)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))

@@ -19,11 +19,13 @@ SAID = {
     "TIMEOUT": "it ran longer than {limit}; a loop may have no end, or it waits for something",
     "OOM": "it asked for more memory than a submission gets",
     "CRASH": "its process ended: exit(), a signal, or a fault in compiled code",
-    "OUTPUT": "it returned more than 256 MiB",
+    "OUTPUT": "it returned more than a check looks through, or printed without an end",
     "ERROR": "what its process sent could not be read",
     "MISSING": "no cell of the notebook answers this",
+    "FORBIDDEN": "it started more processes than any exercise needs",
     "INFRA": "the grader failed here; this is no score, and a person will look at it",
 }
+ELSE = "it is right for the cases of the notebook, and not for all of its kind"
 HIDDEN = {
     "FAIL": "a hidden case gave another value than the right one",
     "ERROR": "a hidden case raised an exception",
@@ -43,7 +45,9 @@ def judged(
     detail = str(outcome.get("message") or "")[:8000]
     public = detail
     line = outcome.get("line")
+    thought = outcome.get("hidden")
     hidden = type(line) is int and any(a <= line <= b for a, b in question.hidden)
+    hidden = hidden or type(thought) is str
     if verdict == "PASS":
         detail = public = ""
     elif not detail or verdict in {"TIMEOUT", "OOM", "CRASH", "OUTPUT", "INFRA", "MISSING"}:
@@ -53,7 +57,7 @@ def judged(
     elif hidden and outcome.get("kind") != "blank":
         public = (
             f"asked   {_topic(question)}\ngot     {HIDDEN.get(verdict, HIDDEN['FAIL'])}\n"
-            "likely  it is right for the cases of the notebook, and not for all of its kind"
+            f"likely  {thought or ELSE}"
         )
     seconds, seen = float(outcome.get("seconds", 0.0)), tuple(notes)
     if verdict not in NO_SCORE and any(note in TAMPERING for note in seen):

@@ -75,6 +75,12 @@ class Lesson:
         both = [(text, q.name) for q in self.questions for text in (q.source, visible(q.source))]
         return _known(both)
 
+    @functools.cached_property
+    def opens(self) -> set[str]:
+        """Lines of the lesson's own cells and solutions that name files of the exercises."""
+        own = [one["source"] for one in self.cells] + [a.solution for a in self.answers.values()]
+        return set().union(*map(_cells.opens_exercises, own))
+
 
 def opened(teacher: Path, released: Path | None = None) -> Lesson:
     """Read a lesson; ValueError where one of its two notebooks is missing or they disagree."""

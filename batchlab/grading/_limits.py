@@ -22,6 +22,7 @@ class Limits:
     memory: int = 4 << 30
     idle_seconds: float = 20.0  # nobody computes: it waits for what never comes
     times: float = 3.0
+    checker_seconds: float = 20.0  # CPU that the check of one question may use by itself
 
     def worded(self) -> str:
         """The limit as a student reads it."""
@@ -32,19 +33,24 @@ class Watch:
     """Looks at a student's processes and at the checker that asks them."""
 
     def __init__(self, limits: Limits, checker: int) -> None:
-        self.limits, self.checker = limits, checker
+        self.limits = limits
         self.keeper = 0
         self.spent = 0.0  # CPU seconds of students' processes that have ended
         self.latest = Used(0.0, 0, 0, True)
         self.base = 0  # bytes of one process at its start: a copy shares them
         self.began = self.phase_began = self.moved = time.monotonic()
-        self.phase_spent = 0.0
+        self.phase_spent = self.phase_checks = 0.0
         self.busy = 0.0
+        self.checked(checker)
 
     @property
     def total(self) -> float:
         """CPU seconds of the whole submission so far, of the student's side."""
         return self.spent + self.latest.seconds
+
+    def checked(self, checker: int) -> None:
+        """A checker was started: what it has at its start is nobody's."""
+        self.checker, self.checks = checker, used(checker)
 
     def started(self, keeper: int) -> None:
         """A student's process was started."""
@@ -55,6 +61,7 @@ class Watch:
         """A cell or a question begins: its own seconds are counted from here."""
         if self.keeper:
             self.latest = used(self.keeper)
+        self.phase_checks = used(self.checker).seconds
         self.phase_began = self.moved = time.monotonic()
         self.phase_spent = self.total
 
@@ -62,6 +69,12 @@ class Watch:
         """The student's processes have ended, and used so much in all."""
         self.spent += max(self.latest.seconds, seconds or 0.0)
         self.keeper, self.latest = 0, Used(0.0, 0, 0, True)
+
+    def checker_over(self) -> bool:
+        """Whether the checker itself takes too much over what it was sent."""
+        now, limits = used(self.checker), self.limits
+        grown = now.own_bytes - self.checks.own_bytes
+        return now.seconds - self.phase_checks > limits.checker_seconds or grown > limits.memory
 
     def reason(self) -> str:
         """Why the student's processes must end now; empty: they may go on."""

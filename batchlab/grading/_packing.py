@@ -2,7 +2,9 @@
 
     lists, mappings, arrays, tensors, generators, functions  ->  tagged lists, bytes
 
-What two lists share is shared again. What is no plain data is handed over as a number.
+What two lists share is shared again. A stranger's value has an end, counted as a check reads it:
+what is shared counts as often as it stands there (`TooLarge`). What is no plain data is handed over
+as a number.
 
 Words
     tag      first item of a list in the tree; it says how to read the rest
@@ -12,6 +14,7 @@ Words
 import base64
 import collections
 import contextlib
+import math
 import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -25,16 +28,20 @@ from batchlab.grading._values import (
     BY_NAME,
     CLASSES,
     DEEPEST,
+    LONGEST,
     LONGEST_INT,
+    MOST_BYTES,
+    MOST_VALUES,
     PLAIN,
     Connection,
     Far,
+    TooLarge,
     named,
 )
 
 __all__ = ["Packing"]
 
-MOST = 8_000_000  # items of one message
+MOST = 8_000_000  # items of one message of our own
 OURS = "batchlab.exercises."
 PRETENDS = (int, float, complex, str, np.ndarray, np.generic)
 CONTAINERS = {list, dict, set, collections.deque}
@@ -48,20 +55,48 @@ class Packing:
         self.buffers: list[bytes] = []
         self.size = 0
         self.seen: dict[int, int] = {}
+        self.costs: dict[int, int] = {}  # by number of `seen`: values in it, once it is whole
         self.kept: list[Any] = []
-        self.left = MOST
+        self.left = MOST if codec.strict else MOST_VALUES
+        self.refuses = not (codec.strict or frozen)
 
     def tree(self, value: Any, depth: int) -> Any:
         kind = type(value)
         if _short(value):
             return value
         if kind is int:
-            return ["I", hex(value)]
-        self.left -= 1
+            return self.whole(value)
+        self.spend(1)
         if depth > DEEPEST or self.left < 0:
             return self.far("x", value)
         if (number := self.seen.get(id(value))) is not None:
-            return ["r", number]
+            return self.again(number)
+        before, number = self.left, len(self.seen)
+        found = self.fresh(value, kind, depth)
+        self.costs.setdefault(number, before - self.left)
+        return found
+
+    def whole(self, value: int) -> Any:
+        if value.bit_length() > LONGEST and not self.codec.strict:
+            if self.refuses:
+                raise TooLarge
+            return ["=", id(value)]
+        return ["I", hex(value)]
+
+    def spend(self, count: int) -> None:
+        self.left -= count
+        if self.left < 0 and self.refuses:
+            raise TooLarge
+
+    def again(self, number: int) -> Any:
+        """What was packed before; a check reads all of it once more."""
+        if number not in self.costs and self.refuses:
+            raise TooLarge  # it holds itself
+        self.spend(self.costs.get(number, 0))
+        return ["r", number]
+
+    def fresh(self, value: Any, kind: type, depth: int) -> Any:
+        """A value that stands here for the first time."""
         torch: Any = sys.modules.get("torch")
         tensor = torch is not None and kind in (torch.Tensor, torch.nn.Parameter)
         if tensor and (value.layout != torch.strided or value.device.type != "cpu"):
@@ -79,6 +114,7 @@ class Packing:
 
     def items(self, tag: str, value: Any, depth: int) -> Any:
         if len(value) > self.left:
+            self.spend(len(value))
             self.seen.pop(id(value), None)  # the other side keeps no stand-in for later
             return self.far("x", value)
         if tag == "l" and _all_short(value):
@@ -91,6 +127,7 @@ class Packing:
         return ["d", *pairs]
 
     def array(self, value: np.ndarray, depth: int) -> Any:
+        self.measured(value.shape, value.nbytes)
         if value.dtype.kind == "O":
             return ["o", list(value.shape), self.tree(value.ravel().tolist(), depth + 1)]
         if value.dtype.kind == "V":
@@ -99,11 +136,18 @@ class Packing:
 
     def tensor(self, value: Any) -> Any:
         torch: Any = sys.modules["torch"]
+        self.measured(value.shape, value.numel() * value.element_size())
         flat = value.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
         raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
         name = str(value.dtype).removeprefix("torch.")
         kind = "p" if type(value) is torch.nn.Parameter else "t"
         return [kind, name, list(value.shape), self.buffer(raw), bool(value.requires_grad)]
+
+    def measured(self, shape: Sequence[int], size: int) -> None:
+        """Refuse an array that no check would look through, before it is copied."""
+        rows = math.prod(filter(None, shape))  # `tolist` makes them even if they are empty
+        if self.refuses and (self.size + size > MOST_BYTES or rows > MOST_BYTES // 8):
+            raise TooLarge
 
     def buffer(self, raw: bytes) -> list[int]:
         self.buffers.append(raw)
@@ -139,6 +183,10 @@ class Packing:
                 bound = getattr(value, "__self__", None)
                 return self.far("b" if kinds == "f" and _is_object(bound) else kinds, value)
         return self.far("x", value)
+
+    def span(self, value: range) -> Any:
+        self.spend((value.stop - value.start) // value.step if value else 0)
+        return ["g", value.start, value.stop, value.step]
 
     def methods(self, value: Any, depth: int) -> Any:
         """An object that an exercise made: its public methods can be called, and nothing else."""
@@ -222,7 +270,7 @@ PACKERS: dict[type, Callable[[Packing, Any, int], Any]] = {
     np.ndarray: lambda to, v, d: to.array(v, d),
     complex: lambda to, v, d: ["c", v.real, v.imag],
     bytes: lambda to, v, d: ["b", base64.b64encode(v).decode()],
-    range: lambda to, v, d: ["g", v.start, v.stop, v.step],
+    range: lambda to, v, d: to.span(v),
     slice: lambda to, v, d: ["/", *(to.tree(one, d + 1) for one in (v.start, v.stop, v.step))],
     Fraction: lambda to, v, d: ["%", to.tree(v.numerator, d), to.tree(v.denominator, d)],
     type(Ellipsis): lambda to, v, d: ["..."],

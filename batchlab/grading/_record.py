@@ -87,9 +87,9 @@ class Record:
 def _first(questions: tuple[Judged, ...], why: str) -> str:
     """Where a reason to look stands first, and what was seen or what its message begins with."""
     one = next(one for one in questions if why == one.verdict or why in one.notes)
-    seen = [NOTES[note] for note in one.notes if why == "REVIEW"]
+    seen = [NOTES[note] for note in one.notes if why in ("REVIEW", note)]
     line = next(iter([*seen, *one.message.splitlines()]), "")
-    everywhere = all(other.verdict == why for other in questions)
+    everywhere = all(why == other.verdict or why in other.notes for other in questions)
     return line if everywhere and line else f"{one.question} {names.shown(line)}".strip()
 
 

@@ -5,13 +5,16 @@
 Nothing here decides anything: no check, no seed and no solution was ever in this process.
 """
 
+import contextlib
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from batchlab.classroom.behaviour import quietly
 from batchlab.grading import _errors, _far
-from batchlab.grading._cells import run
+from batchlab.grading._cells import defined, run
 from batchlab.grading._wire import Channel, Peer
 
 __all__ = ["serve"]
@@ -48,18 +51,22 @@ class _Notebook:
 
     def __init__(self, names: dict[str, Any], public: Mapping[str, Mapping[str, Any]]) -> None:
         self.names, self.public = names, public
+        self.opened: set[str] = set()  # exercises that a cell loaded, however it named them
         self.out = _Counting()
 
     def cell(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Run one cell of the submission."""
         sys.stdout = sys.stderr = self.out
         began = time.process_time()
+        before = _exercises()
         reply: dict[str, Any] = {}
         try:
             run(asked["name"], asked["source"], self.names)
         except BaseException as error:
             reply["error"] = _errors.told(error)
+            defined(asked["name"], asked["source"], self.names, error)
         sys.stdout = sys.stderr = self.out
+        self.opened |= set() if "check.judge(" in asked["source"] else _exercises() - before
         return reply | {"seconds": time.process_time() - began, "printed": self.out.written}
 
     def taken(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -70,13 +77,46 @@ class _Notebook:
     def named(self, asked: dict[str, Any]) -> dict[str, Any]:
         """What some names mean here; absent ones are left out."""
         found = {name: self.names[name] for name in asked["names"] if name in self.names}
-        return {"found": found, "printed": self.out.written}
+        return {"found": found, "printed": self.out.written, "opened": bool(self.opened)}
+
+
+def _exercises() -> set[str]:
+    return {one for one in [*sys.modules] if one.startswith("batchlab.exercises.")}
+
+
+def _settings() -> tuple[Any, bool]:
+    """PyTorch's default type, None where it is not loaded, and whether it keeps gradients."""
+    torch: Any = sys.modules.get("torch")
+    return (torch.get_default_dtype(), torch.is_grad_enabled()) if torch else (None, True)
+
+
+def _around(released: tuple[Any, bool]) -> _far.Around:
+    """What every call for a check runs in: quiet, and with PyTorch set as the lesson has it."""
+
+    @contextlib.contextmanager
+    def around() -> Iterator[None]:
+        own = _settings()
+        with quietly():
+            try:
+                _set(released)
+                yield
+            finally:
+                _set(own)
+
+    return around
+
+
+def _set(settings: tuple[Any, bool]) -> None:
+    if torch := sys.modules.get("torch"):
+        torch.set_default_dtype(settings[0] or torch.float32)
+        torch.set_grad_enabled(settings[1])
 
 
 def serve(channel: Channel, names: dict[str, Any], public: Mapping[str, Mapping[str, Any]]) -> None:
     """Answer the checker until it leaves."""
+    sys.path.append(str(Path.cwd()))  # last: a file of the notebook hides no library
     notebook = _Notebook(names, public)
-    offered, introduce = _far.answers(quiet=True, guarded=False)
+    offered, introduce = _far.answers(_around(_settings()), guarded=False)
     own = {"cell": notebook.cell, "taken": notebook.taken, "named": notebook.named}
     peer = Peer(channel, offered | own, _far.stand_in, strict=False)
     introduce(peer)

@@ -69,6 +69,7 @@ class Found:
     seconds: dict[str, float] = field(default_factory=dict)
     errors: dict[str, Any] = field(default_factory=dict)
     printed: int = 0
+    opened: bool = False  # a cell loaded the course's own exercises
     left: int = 0  # processes that were still there at the end
 
 
@@ -81,6 +82,7 @@ class _Run:
     watch: Watch
     checker: Started
     student: Started | None = None
+    phase: str = ""  # the cell or the question that is under way
     reason: str = ""
     found: Found = field(default_factory=Found)
     starts: int = 0
@@ -90,26 +92,60 @@ def supervised(
     start: Callable[..., Started], order: Order, limits: Limits, asked: Mapping[str, Any]
 ) -> Found:
     """The outcomes of a submission; `start(what, order)` forks a process, or raises Broken."""
-    checker = start("checker", None)
+    checker = start("checker", order)
     run = _Run(start, order, Watch(limits, checker.pid), checker)
-    channel = Channel(checker.line.fileno(), checker.line.fileno())
+    asked = {**asked, "skipped": {}}
     try:
-        channel.send(dict(asked), [])
+        while not _judged(run, asked):
+            if not _without(run, asked):
+                return run.found
+            run.checker = start("checker", order)
+            run.watch.checked(run.checker.pid)
+        return run.found
+    finally:
+        _end(run)
+
+
+def _judged(run: _Run, asked: dict[str, Any]) -> bool:
+    """Let the checker judge; False where it took too much over what it was sent, and was ended."""
+    channel = Channel(run.checker.line.fileno(), run.checker.line.fileno())
+    try:
+        channel.send(asked, [])
         while True:
-            if select.select([checker.line], [], [], LOOK)[0]:
+            if select.select([run.checker.line], [], [], LOOK)[0]:
                 said = channel.receive()[0]
                 if _heard(run, channel, said):
                     if run.student is not None:  # nobody asks any more: it leaves by itself
                         select.select([run.student.status], [], [], 1.0)
-                    return run.found
+                    return True
+            elif run.watch.checker_over():
+                _end(run)
+                return False
             elif reason := run.watch.reason():
                 _stop(run, reason)
     except (Gone, ValueError) as end:
         raise Broken(f"the checker ended: {end}") from None
-    finally:
-        _stop(run, "OVER")
-        _processes.end(checker.pid)
-        checker.close()
+
+
+def _without(run: _Run, asked: dict[str, Any]) -> bool:
+    """Leave out what the checker was ended over; False where nothing is left to judge."""
+    names = [one["name"] for one in asked["checks"]]
+    if run.phase in names:
+        run.found.outcomes[run.phase] = {"verdict": "OUTPUT"}
+    else:
+        asked["skipped"][run.phase] = "OUTPUT"
+    if run.watch.over:
+        for name in names:
+            run.found.outcomes.setdefault(name, {"verdict": "TIMEOUT"})
+    asked["checks"] = [one for one in asked["checks"] if one["name"] not in run.found.outcomes]
+    return bool(asked["checks"])
+
+
+def _end(run: _Run) -> None:
+    """End the processes of both sides."""
+    _stop(run, "OVER")
+    _processes.end(run.checker.pid)
+    run.checker.close()
 
 
 def _heard(run: _Run, channel: Channel, said: dict[str, Any]) -> bool:
@@ -120,6 +156,7 @@ def _heard(run: _Run, channel: Channel, said: dict[str, Any]) -> bool:
         run.student.line.close()
         run.watch.started(run.student.pid)
     elif "phase" in said:
+        run.phase = said["phase"]
         run.watch.phase()
     elif "lost" in said and "done" not in said:
         channel.send({"why": _why(run, said["lost"])}, [])
@@ -128,13 +165,15 @@ def _heard(run: _Run, channel: Channel, said: dict[str, Any]) -> bool:
         run.found.outcomes[name] = said
         left = _left(run)
         spent = run.watch.total - run.watch.phase_spent
-        run.found.seconds[name] = said.get("seconds", 0.0) + max(0.0, spent)
+        before = run.found.seconds.get(name, 0.0)
+        run.found.seconds[name] = before + said.get("seconds", 0.0) + max(0.0, spent)
         if left:
             run.found.left += left
             _stop(run, "LEFT")
         channel.send({"fresh": bool(left)}, [])
     elif said.get("done"):
         run.found.errors, run.found.printed = said["errors"], said["printed"]
+        run.found.opened = said["opened"]
         return True
     return False
 

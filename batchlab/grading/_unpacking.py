@@ -2,12 +2,14 @@
 
     tagged lists, bytes  ->  values of plain types, or Garbage
 
-Types and shapes are looked at before memory is taken for them.
+Types and shapes are looked at before memory is taken for them, and a stranger's value has an end:
+what is shared counts as often as it stands there (`Flood`).
 """
 
 import base64
 import collections
 import functools
+import math
 import random
 import re
 from collections.abc import Callable
@@ -20,9 +22,13 @@ from batchlab.grading._values import (
     BY_NAME,
     CLASSES,
     DEEPEST,
+    LONGEST,
+    MOST_BYTES,
+    MOST_VALUES,
     PLAIN,
     TENSORS,
     Connection,
+    Flood,
     Garbage,
     Offered,
     Stand,
@@ -42,8 +48,17 @@ class Unpacking:
     ) -> None:
         self.codec, self.make, self.blob = codec, stand_in, blob
         self.seen: list[Any] = []
+        self.costs: dict[int, int] = {}  # by place in `seen`: values in it, once it is whole
+        self.left = MOST_VALUES if codec.strict else 1 << 60
+        self.room = MOST_BYTES if codec.strict else 1 << 60
+
+    def spend(self, count: int) -> None:
+        self.left -= count
+        if self.left < 0:
+            raise Flood("more values than a check looks through")
 
     def value(self, tree: Any, depth: int) -> Any:
+        self.spend(1)
         if type(tree) is not list:
             if type(tree) not in PLAIN:
                 raise Garbage("an object where a value is needed")
@@ -53,7 +68,18 @@ class Unpacking:
         read = READERS.get(tree[0])
         if read is None:
             raise Garbage(f"unknown tag {tree[0][:8]!r}")
-        return read(self, tree, depth)
+        before, place = self.left, len(self.seen)
+        found = read(self, tree, depth)
+        self.costs.setdefault(place, before - self.left)
+        return found
+
+    def again(self, tree: Any, depth: int) -> Any:
+        """What stood there before; a check reads all of it once more."""
+        found = self.seen[tree[1]]
+        if self.codec.strict and tree[1] not in self.costs:
+            raise Flood("a list that holds itself")
+        self.spend(self.costs.get(tree[1], 0))
+        return found
 
     def keep(self, made: Any) -> Any:
         self.seen.append(made)
@@ -68,6 +94,7 @@ class Unpacking:
     def plain_list(self, tree: Any, depth: int) -> Any:
         if type(tree[1]) is not list or any(type(one) not in PLAIN for one in tree[1]):
             raise Garbage("a list of plain values holds others")
+        self.spend(len(tree[1]))
         return self.keep(tree[1])
 
     def dictionary(self, tree: Any, depth: int) -> Any:
@@ -82,6 +109,9 @@ class Unpacking:
             raise Garbage("a buffer lies nowhere")
         if start + size > len(self.blob):
             raise Garbage("a buffer ends behind the message")
+        self.room -= size
+        if self.room < 0:
+            raise Flood("more bytes than a check looks through")
         return self.blob[start : start + size]
 
     def array(self, tree: Any, depth: int) -> Any:
@@ -90,9 +120,16 @@ class Unpacking:
         raw = self.raw(place)
         if _size(shape) * dtype.itemsize != len(raw):
             raise Garbage("an array of another size than its shape says")
+        self.rows(shape)
         return self.keep(np.frombuffer(bytearray(raw), dtype=dtype).reshape(shape))
 
+    def rows(self, shape: list[int]) -> None:
+        """Refuse rows without number that hold nothing."""
+        if self.codec.strict and math.prod(filter(None, shape)) > MOST_BYTES // 8:
+            raise Flood("more rows than a check looks through")
+
     def objects(self, tree: Any, depth: int) -> Any:
+        self.spend(_size(tree[1]))
         made = np.empty(_size(tree[1]), dtype=object)
         self.keep(made)
         inside = self.value(tree[2], depth + 1)
@@ -101,6 +138,16 @@ class Unpacking:
         made[:] = inside
         made.shape = tree[1]
         return made
+
+    def whole(self, tree: Any, depth: int) -> Any:
+        if self.codec.strict and len(tree[1]) > LONGEST // 4 + 4:
+            raise Flood("a whole number of very many digits")
+        return int(tree[1], 16)
+
+    def span(self, tree: Any, depth: int) -> Any:
+        found = range(tree[1], tree[2], tree[3])
+        self.spend((tree[2] - tree[1]) // tree[3] if found else 0)
+        return found
 
     def scalar(self, tree: Any, depth: int) -> Any:
         raw, dtype = bytes.fromhex(tree[2]), _dtype(tree[1])
@@ -117,6 +164,7 @@ class Unpacking:
         dtype, raw = getattr(torch, name), self.raw(place)
         if _size(shape) * dtype.itemsize != len(raw):
             raise Garbage("a tensor of another size than its shape says")
+        self.rows(shape)
         made = torch.frombuffer(bytearray(raw), dtype=dtype) if raw else torch.empty(0, dtype=dtype)
         made = made.reshape(shape)
         if kind == "p":
@@ -233,7 +281,7 @@ READERS: dict[str, Callable[[Unpacking, Any, int], Any]] = {
     "Z": lambda of, t, d: frozenset(of.value(one, d + 1) for one in t[1:]),
     "D": lambda of, t, d: of.filled(collections.deque(), "append", t, d),
     "d": Unpacking.dictionary,
-    "r": lambda of, t, d: of.seen[t[1]],
+    "r": Unpacking.again,
     "a": Unpacking.array,
     "o": Unpacking.objects,
     "n": Unpacking.scalar,
@@ -247,10 +295,10 @@ READERS: dict[str, Callable[[Unpacking, Any, int], Any]] = {
     "R": Unpacking.generator,
     "q": Unpacking.sequence,
     "m": Unpacking.map,
-    "I": lambda of, t, d: int(t[1], 16),
+    "I": Unpacking.whole,
     "c": lambda of, t, d: complex(t[1], t[2]),
     "b": lambda of, t, d: base64.b64decode(t[1]),
-    "g": lambda of, t, d: range(t[1], t[2], t[3]),
+    "g": Unpacking.span,
     "/": lambda of, t, d: slice(*(of.value(one, d + 1) for one in t[1:])),
     "%": lambda of, t, d: Fraction(of.value(t[1], d + 1), of.value(t[2], d + 1)),
     "...": lambda of, t, d: ...,

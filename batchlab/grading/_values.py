@@ -11,24 +11,34 @@ import contextlib
 import sys
 from typing import Any
 
+from batchlab.classroom.afar import Gone
+
 __all__ = [
     "BY_NAME",
     "CLASSES",
     "DEEPEST",
+    "LONGEST",
     "LONGEST_INT",
+    "MOST_BYTES",
+    "MOST_VALUES",
     "PLAIN",
     "TENSORS",
     "Connection",
     "Far",
+    "Flood",
     "Garbage",
     "Offered",
     "Stand",
+    "TooLarge",
     "named",
 ]
 
 PLAIN = {bool, int, float, str, type(None)}
 DEEPEST = 200
 LONGEST_INT = 10**4000  # what JSON's reader takes without a complaint
+LONGEST = 1 << 17  # bits of one whole number that a stranger may send
+MOST_VALUES = 200_000  # of one message of a stranger; what stands twice counts twice
+MOST_BYTES = 32 << 20  # of its arrays and tensors
 CLASSES = {"builtins", "numpy", "torch", "fractions", "collections", "decimal"}
 BY_NAME = CLASSES | {"math", "itertools", "functools", "operator", "batchlab"}
 TENSORS = frozenset({"float64", "float32", "float16", "bfloat16", "complex64", "complex128"})
@@ -37,6 +47,20 @@ TENSORS |= frozenset({"int64", "int32", "int16", "int8", "uint8", "bool"})
 
 class Garbage(ValueError):
     """What arrived is no message: the sender is no longer listened to."""
+
+
+class TooLarge(Exception):
+    """A value that no check would look through: the side that sends it says so."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"the value is too large to be checked: over {MOST_VALUES:,} items, "
+            f"{MOST_BYTES >> 20} MiB or {LONGEST * 3 // 10:,} digits, or a list that holds itself"
+        )
+
+
+class Flood(Gone):
+    """A stranger sends more than one message may hold."""
 
 
 class Stand:

@@ -29,6 +29,7 @@ VERDICTS = {
     "INFRA": "the grader's own fault: no score",
 }
 LOOKED_AT = ("REJECTED", "REVIEW", "INFRA")  # a person looks at these at the end of a run
+NAMED = ("CUT", "REFERENCE", "TAMPERED")  # and at these notes
 NOTES = {
     "MISSING-CELL": "the check cell was deleted; the teacher's was run",
     "EDITED": "the check cell or its mark was edited; the teacher's was run",
@@ -36,6 +37,8 @@ NOTES = {
     "BY-NAME": "metadata was lost: the answer was found by its name",
     "OUTPUT": "more was printed than is kept",
     "LEFTOVERS": "processes or files were left behind; they were removed",
+    "CUT": "the end of the file is missing; the cells that are whole were graded",
+    "REFERENCE": "a cell opens the course's own exercises: look whose answers these are",
     "TAMPERED": "an answer tried what no exercise asks for",
 }
 
@@ -89,6 +92,5 @@ def looked_at(judged: Iterable[Judged]) -> tuple[str, ...]:
     for one in judged:
         if one.verdict in LOOKED_AT:
             found[one.verdict] = None
-        if "TAMPERED" in one.notes:
-            found["TAMPERED"] = None
+        found |= dict.fromkeys(note for note in one.notes if note in NAMED)
     return tuple(found)

@@ -15,25 +15,24 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from batchlab.classroom.afar import Gone
+from batchlab.grading import _errors
 from batchlab.grading._codec import Codec
-from batchlab.grading._values import Garbage, Stand
+from batchlab.grading._values import Flood, Garbage, Stand, TooLarge
 
 __all__ = ["Channel", "Flood", "Peer"]
 
 MARK = b"tEB1"
 HEAD = struct.Struct("<4sQQ")
 LARGEST = 1 << 28  # bytes of one message: 256 MiB
-
-
-class Flood(Gone):
-    """The other end sends more than one message may hold."""
+OF_STRANGERS = 16 << 20, 40 << 20  # of one that a stranger sends: text, raw bytes
 
 
 class Channel:
     """Frames over two file descriptors, which may be the same."""
 
-    def __init__(self, reads: int, writes: int) -> None:
+    def __init__(self, reads: int, writes: int, most: tuple[int, int] | None = None) -> None:
         self.reads, self.writes = reads, writes
+        self.most = most or (LARGEST, LARGEST)  # that is read: text, raw bytes
 
     def send(self, tree: Any, buffers: list[bytes]) -> None:
         """Write one frame; Gone where nobody reads."""
@@ -53,7 +52,7 @@ class Channel:
         mark, text, blob = HEAD.unpack(self._exactly(HEAD.size))
         if mark != MARK:
             raise Garbage("no frame begins here")
-        if text + blob > LARGEST:
+        if text + blob > LARGEST or text > self.most[0] or blob > self.most[1]:
             raise Flood(f"a message of {text + blob:,} bytes")
         tree, raw = self._exactly(text), self._exactly(blob)
         try:
@@ -133,4 +132,7 @@ class Peer:
         asked = message.pop("ask", None)
         if type(asked) is not str or asked not in self.answers:
             raise Garbage(f"nobody asks {str(asked)[:20]!r} here")
-        self.say(self.answers[asked](message))
+        try:
+            self.say(self.answers[asked](message))
+        except (TooLarge, Flood):
+            self.say({"error": _errors.told(TooLarge())})

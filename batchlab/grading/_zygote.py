@@ -65,6 +65,7 @@ def _become(order: dict[str, Any], given: list[int], public: Public) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if order["as"] == "checker":
         _kernel.die_with_parent()
+        _jail.checking(_jail.Order(**order["order"]))
         _checker.serve(socket.socket(fileno=given[0]), public.names, public.gave)
         return
     channel = Channel(given[0], given[0])

@@ -15,6 +15,7 @@ from batchlab.grading._points import Grade, grades, number
 from batchlab.grading._record import Record, whole
 from batchlab.grading._rehearsal import Rehearsal, rehearsed
 from batchlab.grading._tables import Change, Table, canvas, moodle, plain
+from batchlab.grading._twins import twins
 
 __all__ = [
     "Change",
@@ -44,6 +45,7 @@ __all__ = [
     "rehearsed",
     "seed",
     "shown",
+    "twins",
     "whole",
     "zipped",
 ]
