@@ -33,7 +33,7 @@ def billed(args: argparse.Namespace, step: plan.Plan) -> dict[str, Any] | None:
     counts = [devices]
     while counts[-1] * MORE <= max(MOST_DEVICES, devices) and len(counts) < 8:
         counts.append(counts[-1] * MORE)
-    assumed, said = _assumed(args, flops * step.slots_per_step, counts, device)
+    assumed, said = _assumed(args, flops, step, counts, device)
     bills = [
         cluster.bill(args.tokens, flops, count, rated, utilisation=shares,
                      price_per_hour=args.price or 0.0)
@@ -59,35 +59,46 @@ def billed(args: argparse.Namespace, step: plan.Plan) -> dict[str, Any] | None:
 
 
 def _assumed(
-    args: argparse.Namespace, flops: float, counts: list[int], device: roofline.Device
+    args: argparse.Namespace,
+    flops: float,
+    step: plan.Plan,
+    counts: list[int],
+    device: roofline.Device,
 ) -> tuple[list[tuple[roofline.Device, tuple[float, float]]], str]:
     """Device and utilisation for each number of devices, and in words where they come from.
 
-    In fp8 and fp4 as public runs reached it, up to the last number that one of them is like; in
-    bf16, and where none is, one range for all.
+    As public runs reached it, in the layout of the one that is most like, up to the last number
+    that one of them is like; where none is, one range for all.
     """
     given = tuple(args.utilisation or ())
     if len(given) > 2:
         raise ValueError(f"--utilisation takes one number or two, got {len(given)}")
     products = args.products or "bf16"
     if given:
-        if products != "bf16":
+        if args.products not in (None, "bf16"):
             raise ValueError(
                 f"--products {products} asks public runs for the utilisation: leave --utilisation"
             )
         return [(device, (given[0], given[-1]))] * len(counts), "on any number of devices;"
-    found, why = [], "public runs tell of --products fp8 and fp4 only"
-    for count in counts if products != "bf16" else []:
+    found, why = [], ""
+    for count in counts:
         try:
-            one = utilisation.expected(flops, count, device, precision=products)
+            near = utilisation.like(flops, count, device)
+            one = utilisation.expected(
+                flops * step.slots_per_step, count, device, precision=products,
+                tensor_parallel=near.tensor_parallel or 1,
+                context_parallel=near.context_parallel or 1,
+            )  # fmt: skip
         except ValueError as error:
             why = str(error)
             break
         found.append((one.device, one.shares))
     if found:
         return found, (
-            f"as {one.configurations} configurations of public runs lead to expect (a fit, "
-            "unverified): with more devices each has less work and reaches less;"
+            f"as {one.configurations} configurations of public runs lead to expect"
+            f"{' (a fit in fp8, moved to bf16' if products == 'bf16' else ' (a fit'}, unverified), "
+            "each number of devices laid out as the public run that is most like: with more "
+            "devices each has less work and reaches less;"
         )
     return [(device, cluster.UTILISATION)] * len(counts), f"on any number of devices ({why});"
 
@@ -98,6 +109,7 @@ def text_of(found: dict[str, Any]) -> str:
         [
             units.count(one["devices"]),
             _span([units.duration(3600 * hours) for hours in one["hours"]]),
+            _span([units.count(each) for each in one["tokens_per_second_of_a_device"]]),
             units.count(one["slots_of_a_device"]),
             units.count(one["slots_to_hide"]),
             "waits for the link" if one["slots_of_a_device"] < one["slots_to_hide"] else "",
@@ -115,7 +127,17 @@ def text_of(found: dict[str, Any]) -> str:
             f"{hours} device hours, {f'{money} in money, ' if money else ''}{energy} kWh of the "
             "devices",
             "",
-            report.table(["devices", "time", "slots of a device", f"to hide {LINK}", ""], lines),
+            report.table(
+                [
+                    "devices",
+                    "time",
+                    "tokens/s of a device",
+                    "slots of a device",
+                    f"to hide {LINK}",
+                    "",
+                ],
+                lines,
+            ),
             "",
             f"Assumed: {units.share(least)} to {units.share(most)} of the data sheet's rate "
             f"({found['flops_per_token'] / 1e9:,.1f} GFLOPs a token),",
@@ -135,6 +157,9 @@ def _line(
     return {
         "devices": one.devices,
         "hours": _ends(one.hours),
+        "tokens_per_second_of_a_device": [
+            one.tokens / (3600 * hours * one.devices) for hours in (one.hours.most, one.hours.least)
+        ],
         "slots_of_a_device": step.slots_per_step / one.devices,
         "slots_to_hide": hidden,
     }

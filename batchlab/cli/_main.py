@@ -19,6 +19,7 @@ import batchlab
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
 from batchlab.cli._checked import check
+from batchlab.cli._pipe import spooled
 
 __all__ = ["VERBS", "main", "parser"]
 
@@ -32,6 +33,7 @@ VERBS = {  # verb: its module in batchlab/cli
     "train": "train",
     "sweep": "sweep",
     "doctor": "doctor",
+    "watch": "watch",
     "rates": "rates",
     "noise": "noise",
     "report": "report",
@@ -51,12 +53,17 @@ TOO_MUCH: dict[type[Exception], str] = {  # what a reader may not have foreseen 
     MemoryError: "more than the memory of this machine holds",
     OverflowError: "a number is too large to count with",
     csv.Error: "not CSV",
+    ZeroDivisionError: "a size of 0, by which something is divided",
 }
 FILES = ("file", "data", "config", "records", "model", "tokenizer", "trace")  # words that name one
 
 
-def parser() -> argparse.ArgumentParser:
-    """All verbs with their options; loads no heavy library."""
+def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """All verbs with their options, or the one alone that these words begin with.
+
+    It loads no heavy library, and of the verbs only those that it holds.
+    """
+    begun = [name for name in VERBS if list(words[: name.count(" ") + 1]) == name.split()]
     top = argparse.ArgumentParser(
         prog="batchlab",
         description="What one optimizer step sees, what it costs, and how to fill it.",
@@ -66,8 +73,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"batchlab {batchlab.__version__}")
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
     groups = {"": verbs}
-    for name, module in VERBS.items():
-        verb = _verb(module)
+    for name in begun or VERBS:
+        verb = _verb(VERBS[name])
         family, _, own = name.rpartition(" ")
         first, _, rest = (verb.__doc__ or "").partition("\n")
         if family not in groups:
@@ -89,12 +96,15 @@ def parser() -> argparse.ArgumentParser:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code."""
-    args = parser().parse_args(words)
+    words = sys.argv[1:] if words is None else words
+    args = parser(words).parse_args(words)
     try:
+        spooled(args)
         check(args)
         answer: Answer = _verb(VERBS[args.verb]).run(args)
         _show(answer, args)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed from the beginning: `>&-`
+            sys.stdout.flush()
         return answer.code
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

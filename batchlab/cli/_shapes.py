@@ -3,11 +3,10 @@
 a folder, a config or a hub name  ->  ModelShape
 """
 
-from typing import Any
-
+from batchlab import model
 from batchlab.memory import ModelShape
 
-__all__ = ["LLAMA_8B", "config_of", "shape_of"]
+__all__ = ["LLAMA_8B", "shape_of"]
 
 # Llama 3 8B: Grattafiori et al. 2024, Table 3
 LLAMA_8B = ModelShape(4096, 32, 32, 8, 128, 14336, 128_256)
@@ -18,16 +17,5 @@ def shape_of(name: str | None) -> tuple[str, ModelShape]:
     return (
         ("Llama 3 8B", LLAMA_8B)
         if name is None
-        else (name, ModelShape.from_config(config_of(name)))
+        else (name, ModelShape.from_config(model.config_of(name)))
     )
-
-
-def config_of(name: str) -> Any:
-    """The config of transformers behind a name; what is none is refused in one line."""
-    from transformers import AutoConfig
-
-    try:
-        return AutoConfig.from_pretrained(name)
-    except (OSError, ValueError, KeyError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise ValueError(f"{name}: not a model config ({first})") from None

@@ -18,6 +18,7 @@ NAMES = {
     "adamw": "AdamW",
     "adam": "Adam",
     "adamw8bit": "8-bit AdamW",
+    "adamw8bit-trainer": "8-bit AdamW of a Trainer",
     "adafactor": "Adafactor",
     "sgd": "SGD without momentum",
     "lion": "Lion",
@@ -79,13 +80,16 @@ def step_options(
 def told(args: argparse.Namespace) -> list[str]:
     """What of a prediction is traced, and what is arithmetic."""
     traced = ["the step of the real model on fake tensors"]
-    traced += [NAMES[args.optimizer]] if args.optimizer != "adamw8bit" else []
+    eight_bits = args.optimizer.startswith("adamw8bit")
+    traced += [] if eight_bits else [NAMES[args.optimizer]]
     traced += ["LoRA"] if args.lora else []
     traced += ["the loss in chunks"] if args.loss == "chunked" else []
     traced += ["offloading"] if args.offload else []
     sums = []
-    if args.optimizer == "adamw8bit":
+    if eight_bits:
         sums.append("8-bit states: 2 bytes a weight and 2 scales of 4 bytes for 256 (bitsandbytes)")
+    if args.optimizer == "adamw8bit-trainer":
+        sums.append("states of the embedding: 8 bytes a weight (transformers 5.23)")
     if args.quantised:
         each = 0.5 + (4 / 64 if args.quantised == "nf4" else 1 / 64 + 4 / (64 * 256))
         sums.append(f"{args.quantised} weights: {each:.4f} bytes each (bitsandbytes)")

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> Answer:
     ]
     for one in grades:
         desk.feedback(course.graded, one)
-    looks = _looks(desk, grades, done)
+    looks = _looks(desk, course, grades, done)
     return Answer(
         {
             "graded": done.graded,
@@ -88,7 +88,7 @@ def _of(student: str, found: list[Any], path: Path) -> list[Any]:
     return mine
 
 
-def _looks(desk: Any, grades: list[Any], done: Any) -> list[tuple[str, str, str]]:
+def _looks(desk: Any, course: Any, grades: list[Any], done: Any) -> list[tuple[str, str, str]]:
     """Who needs a look and why: student, lesson, reason."""
     found = [
         (one.record.student, one.record.lesson, why)
@@ -96,6 +96,7 @@ def _looks(desk: Any, grades: list[Any], done: Any) -> list[tuple[str, str, str]
         for why in one.record.needs_a_look
     ]
     found += [(one.student, "?", f"{one.file}: {one.fault}".lstrip(": ")) for one in done.strays]
+    found += [(", ".join(who), lesson, why) for who, lesson, why in desk.twins(course, grades)]
     for group in desk.alike({one.record.student for one in grades}):
         found.append((", ".join(group), "", "these ids look the same: one student, or several?"))
     return found

@@ -10,11 +10,11 @@ import functools
 import textwrap
 from typing import Any
 
+from batchlab import model as models
 from batchlab import report, units
 from batchlab.cli import _training as training
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
-from batchlab.cli._shapes import config_of
 
 __all__ = ["arguments", "run"]
 
@@ -149,4 +149,4 @@ def _config(name: str | None) -> Any:
             vocab_size=4096, hidden_size=128, intermediate_size=512, num_hidden_layers=2,
             num_attention_heads=4, num_key_value_heads=4, tie_word_embeddings=True,
         )  # fmt: skip
-    return config_of(name)
+    return models.config_of(name)

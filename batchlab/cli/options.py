@@ -23,19 +23,25 @@ __all__ = [
     "HOW_IT_IS_TRAINED",
     "LAYOUTS",
     "PRECISIONS",
+    "PROPOSAL",
     "TRAINING",
+    "WHAT_IS_PROPOSED",
+    "WHAT_IT_TAKES",
     "WORDS",
     "Word",
     "dtypes",
     "offer",
     "offer_bill",
+    "offer_proposal",
     "offer_training",
     "place",
     "precision",
 ]
 
 PRECISIONS = ("float32", "bfloat16", "autocast-bfloat16", "autocast-float16")
-OPTIMIZERS = ("adamw", "adam", "adamw8bit", "adafactor", "sgd", "lion", "muon")
+OPTIMIZERS = (
+    "adamw", "adam", "adamw8bit", "adamw8bit-trainer", "adafactor", "sgd", "lion", "muon"
+)  # fmt: skip
 QUANTISED = ("nf4", "nf4-double")
 ATTENTIONS = ("sdpa", "eager")
 LOSSES = ("full", "chunked")
@@ -144,7 +150,7 @@ WORDS: Mapping[str, Word] = {
     "tokens": Word("tokens of the whole run; 1e12 is a word", "N", "no bill", above_zero),
     "price": Word("of a device and hour, in any currency", "P", "not known", above_zero),
     "utilisation": Word("MFU, from least to most", "MFU", kind=above_zero),
-    "products": Word("number type of the matrix products; public runs tell of the last two", "P",
+    "products": Word("number type of the matrix products", "P",
                      choices=("bf16", "fp8", "fp4")),
     "card": Word("device of a data sheet", "NAME", kind=card),
     "trace": Word("requests: .csv or .jsonl with arrival, prompt, output", "FILE",
@@ -156,6 +162,7 @@ WORDS: Mapping[str, Word] = {
     "rate": Word("learning rate", "RATE", kind=above_zero),
     "betas": Word("Adam's two betas", "BETA", kind=above_zero),
     "warmup": Word("warm-up, in steps before the change", "N", kind=whole),
+    "generations": Word("completions of a prompt; the run is GRPO", "N", "no GRPO", whole),
     "noise_scale": Word("noise scale in sequences", "N", "not known", above_zero),
     "steps": Word("optimizer steps", "N", kind=whole),
     "nproc": Word("processes of this machine, each with a GPU where there are GPUs", "N",
@@ -177,11 +184,14 @@ WORDS: Mapping[str, Word] = {
     "write": Word("write it here", "PATH", "only said, nothing is written", Path),
     "seeds": Word("seeds that each check is tried on", "N", kind=whole),
     "port": Word("port of this machine; 0 takes a free one", "PORT", kind=port),
+    "export": Word("write a copy of the page", "FILE.html", "the page is served", Path),
+    "no_open": Word("open no browser", flag=True),
     "figure": Word(f"draw it: {', '.join(FIGURES)}", "FILE", "nothing is drawn", Path),
     "json": Word("print JSON instead of tables", flag=True),
 }  # fmt: skip
 
 
+WHAT_IS_PROPOSED = "what its batch and rate follow, with --tokens and without a step"
 WHAT_IT_TAKES = "what the whole run takes, with --tokens and --devices"
 HOW_IT_IS_TRAINED = "how it is trained"
 TRAINING = (
@@ -196,6 +206,7 @@ TRAINING = (
     "devices",
 )
 BILL = ("tokens", "model", "card", "products", "price", "utilisation")
+PROPOSAL = ("optimizer", "lora", "generations", "noise_scale", "rate", "from_batch")
 
 
 class Offers(Protocol):
@@ -255,11 +266,22 @@ def offer_bill(parser: argparse.ArgumentParser) -> None:
         several=["utilisation"],
         shown={
             "model": "Llama 3 8B",
-            "utilisation": "0.38 0.56 in bf16, else as public runs reached",
+            "utilisation": "as public runs reached",
             "card": "h100",
             "products": "bf16",
         },
     )
+
+
+def offer_proposal(parser: argparse.ArgumentParser) -> None:
+    """Add the words that a proposal of batch and rate follows, as a group of the help."""
+    offer(
+        parser.add_argument_group(WHAT_IS_PROPOSED),
+        *PROPOSAL,
+        shown={
+            "optimizer": "adamw", "rate": "none of your own", "from_batch": "none of your own"
+        },
+    )  # fmt: skip
 
 
 def place(device: str | None) -> str:

@@ -1,6 +1,7 @@
-"""Show what one optimizer step sees, and every exact way to split it.
+"""Show what one optimizer step sees, and every exact way to split it; or propose one.
 
-Nothing is rounded: slots that do not divide are refused, with the nearest that do. What fills the
+Nothing is rounded: slots that do not divide are refused, with the nearest that do. With `--tokens`
+and no step, batch and rate are proposed, with the reasons and how sure they are. What fills the
 step is `--data`: documents, lists of their lengths (.npy, .txt, .json, .jsonl), or `gsm8k`.
 """
 
@@ -15,6 +16,9 @@ from batchlab.cli import _source as source
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
 from batchlab.cli._bill import billed, text_of
+from batchlab.cli._proposed import data_of, proposed
+from batchlab.cli._proposed import text_of as reasons_of
+from batchlab.proposal import Proposal
 
 MOST_ROWS = 64
 DEFAULTS = {"rows": 8, "accumulation": 4, "data_parallel": 1, "length": 2048}
@@ -35,11 +39,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     either = parser.add_mutually_exclusive_group()
     options.offer(either, "accumulation", "slots", shown=shown)
     options.offer_bill(parser)
+    options.offer_proposal(parser)
 
 
 def run(args: argparse.Namespace) -> Answer:
     """Multiply out one step, split it in other ways, and fill it with the documents."""
-    step, described = _step(args)
+    asked = proposed(args, args.length or DEFAULTS["length"])
+    step, described = (asked.plan, None) if isinstance(asked, Proposal) else _step(args)
     ways = plan.splits(
         step.slots_per_step,
         length=step.length,
@@ -55,9 +61,12 @@ def run(args: argparse.Namespace) -> Answer:
         "splits": [{"rows": way.rows, "accumulation": way.accumulation} for way in ways],
         "data": name,
         "fill": _fill(tokens, step),
+        "proposal": data_of(asked),
         "bill": billed(args, step),
     }
-    return Answer(found, _text(found))
+    told = [reasons_of(asked, found["bill"]["model"]), ""] if asked else []
+    filled = args.data is not None or not isinstance(asked, Proposal)
+    return Answer(found, "\n".join([*told, _text(found, filled)]))
 
 
 def _step(args: argparse.Namespace) -> tuple[plan.Plan, str | None]:
@@ -108,7 +117,7 @@ def _fill(tokens: np.ndarray, step: plan.Plan) -> dict[str, dict[str, float]]:
     }
 
 
-def _text(found: dict[str, Any]) -> str:
+def _text(found: dict[str, Any], filled: bool) -> str:
     factors = f"{found['rows']} rows x {found['accumulation']} x {found['data_parallel']}"
     fills = [
         [
@@ -137,12 +146,18 @@ def _text(found: dict[str, Any]) -> str:
             f"sequences per step  {found['sequences_per_step']:>12,}   {factors}",
             f"slots per step      {found['slots_per_step']:>12,}   x {found['length']:,} slots",
             "",
-            f"Filled with {found['data']}, on average:",
-            "",
-            report.table(
-                ["rows are", "slots a step", "fill", "real tokens", "steps an epoch"], fills
+            *(
+                [
+                    f"Filled with {found['data']}, on average:",
+                    "",
+                    report.table(
+                        ["rows are", "slots a step", "fill", "real tokens", "steps an epoch"], fills
+                    ),
+                    "",
+                ]
+                if filled
+                else []
             ),
-            "",
             f"The same step, split in other ways (up to {max(MOST_ROWS, found['rows'])} rows):",
             "",
             report.table(["rows", "accumulation", "slots at once", ""], ways),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from batchlab import model as models
 from batchlab import reading
 from batchlab.cli import _source as source
 from batchlab.cli import options
@@ -121,11 +122,11 @@ def _is_classifier(name: str | None) -> bool:
 def _classifier(name: str) -> Any:
     """A classifier with the shape of this config and random weights."""
     import torch
-    from transformers import AutoConfig, AutoModelForSequenceClassification
+    from transformers import AutoModelForSequenceClassification
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        config = AutoConfig.from_pretrained(name)
+        config = models.config_of(name)
         if config.pad_token_id is None:
             config.pad_token_id = 0  # what `batches.padded` fills up with
         return AutoModelForSequenceClassification.from_config(config)

@@ -1,11 +1,13 @@
 """Exercises of a lesson as a reader meets them: the blank stands open, the answer folds.
 
     a notebook cell with an answer  ->  blank, then a fold: the answer, and other right ways
+    an admonition of class dropdown ->  a fold that needs no script
 
 Cells are known by the tags and metadata of their source. The sources of quizzes and explorers stay
 out of the page. `BATCHLAB_ANSWERS=no make book` leaves the folds with answers out.
 """
 
+import ast
 import os
 import re
 from html import escape
@@ -49,6 +51,9 @@ class Folds(SphinxPostTransform):
     def run(self, **_: object) -> None:
         answers = self.config.batchlab_answers != "no"
         ways = _other_ways(self.env.docname)
+        for box in list(self.document.findall(nodes.admonition)):
+            if "dropdown" in box["classes"]:
+                _fold(box)
         for cell in list(self.document.findall(nodes.container)):
             if cell.get("nb_element") == "cell_code":
                 grading = cell["cell_metadata"].get("nbgrader", {})
@@ -58,6 +63,22 @@ class Folds(SphinxPostTransform):
                     _check(cell, grading["grade_id"].removeprefix("check-"))
                 elif _is_scaffold(cell):
                     _drop_source(cell)
+                elif "setup" in cell["cell_metadata"].get("tags", []):
+                    _keep_house(cell)
+
+
+def _fold(box: nodes.admonition) -> None:
+    title, *inside = box.children
+    named = f'<span class="admonition-title">{escape(title.astext())}</span>'
+    opened = f'<details class="admonition hide bl-fold">\n<summary>{named}</summary>\n'
+    box["classes"] = []  # docutils would hand them on, and wrap what opens the fold
+    box.replace_self(
+        [
+            nodes.raw("", opened, format="html"),
+            *inside,
+            nodes.raw("", "</details>\n", format="html"),
+        ]
+    )
 
 
 def _answer(cell: nodes.container, name: str, ways: dict[str, dict[str, str]], shown: bool) -> None:
@@ -103,6 +124,25 @@ def _is_scaffold(cell: nodes.container) -> bool:
         return True
     shown = "".join(raw.astext() for raw in cell.findall(nodes.raw))
     return 'data-kind="Explorer"' in shown
+
+
+def _keep_house(cell: nodes.container) -> None:
+    """Imports, and the line that says where the page ran, fold together."""
+    while _only_imports(after := cell.next_node(siblings=True, descend=False)):
+        cell += list(after.children)
+        after.parent.remove(after)
+    cell["hide_mode"] = "all"
+    cell["prompt_show"] = cell["prompt_hide"] = "Imports, and what this page ran on"
+
+
+def _only_imports(node: nodes.Node | None) -> bool:
+    if not isinstance(node, nodes.container) or node.get("nb_element") != "cell_code":
+        return False
+    code = "\n".join(one.astext() for one in node[0].findall(nodes.literal_block))
+    try:
+        return all(isinstance(one, ast.Import | ast.ImportFrom) for one in ast.parse(code).body)
+    except SyntaxError:
+        return False
 
 
 def _drop_source(cell: nodes.container) -> None:

@@ -123,9 +123,10 @@ def copy_files(app: Sphinx) -> None:
 
 def scripts(app: Sphinx, _page: str, _template: str, context: dict, _tree: object) -> None:
     """Only a page with a box asks for the script; editor and Python come later."""
-    if 'class="bl-exercise"' in context.get("body", ""):
+    body = context.get("body", "")
+    if 'class="bl-exercise"' in body or ('class="bl-run"' in body and app.config.batchlab_live):
         app.add_js_file("live/live.js", loading_method="defer")
-    if 'class="bl-exercise' in context.get("body", ""):
+    if 'class="bl-exercise' in body or 'class="bl-run"' in body:
         app.add_css_file("live/live.css")
 
 

@@ -122,9 +122,14 @@ function shrink(figure) {
   if (drawn) figure.style.setProperty("--bl-narrow", `${Math.round(LEAST * drawn)}px`);
 }
 
+const RULED = /^ *-{3,}( +-{3,})+ *$/m; // the line under the names of a table that was printed
+
 // Wide tables and figures scroll in a frame of their own, which the keyboard reaches, and say so.
 function frame() {
-  const wide = [...document.querySelectorAll("article table, article div.cell_output img, article img[src*='_images/'], article mjx-container[display]")];
+  const printed = [...document.querySelectorAll("div.cell_output pre")].filter((one) => RULED.test(one.textContent));
+  for (const one of printed) one.classList.add("bl-printed");
+  const wide = [...printed, ...document.querySelectorAll("article table, article div.cell_output img, article img[src*='_images/'], article mjx-container[display]")];
+  let regions = 0;
   for (const one of wide) {
     if (one.closest(".bl-wide, .bl-explorer, .bl-quiz, .highlighttable")) continue;
     const holder = one.closest(".pst-scrollable-table-container") || element("div");
@@ -133,13 +138,14 @@ function frame() {
     holder.classList.add("bl-wide");
     const note = element("p", { className: "bl-says", textContent: "Wider than the screen: it scrolls sideways.", hidden: true });
     holder.after(note);
+    const number = regions += 1; // no two regions share a name
     const check = () => {
       const over = holder.scrollWidth > holder.clientWidth + 1;
       note.hidden = !over;
       if (over) {
         holder.tabIndex = 0;
         holder.setAttribute("role", "region");
-        holder.setAttribute("aria-label", one.tagName === "TABLE" ? "Table, scrolls sideways" : "Figure, scrolls sideways");
+        holder.setAttribute("aria-label", `${one.matches("table, pre") ? "Table" : "Figure"} ${number}, scrolls sideways`);
       } else for (const name of ["tabindex", "role", "aria-label"]) holder.removeAttribute(name);
     };
     new ResizeObserver(check).observe(holder);

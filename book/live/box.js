@@ -4,8 +4,6 @@
 
 import { keep, kept } from "./store.js";
 
-const LOADING = "Python comes to this page (10 MB, once) …";
-const RUNNING = "Python runs …";
 const LINE = /^(asked|got|likely|try) +(.*)$/; // batchlab/classroom/verdict.py
 
 export function element(tag, properties = {}, children = []) {
@@ -57,7 +55,7 @@ export class Box {
     await this.open();
     this.#busy = true;
     this.section.setAttribute("aria-busy", "true");
-    this.#say("waits", this.python.ready ? RUNNING : LOADING);
+    this.#say("waits", this.python.waits);
     const { state, text } = await this.python.ask(what, this.section.dataset.exercise, this.code);
     this.#busy = false;
     this.section.removeAttribute("aria-busy");

@@ -1,10 +1,12 @@
 // Exercises of a lesson that run in its page. Nothing of Python is fetched before the first Run.
 //
 //   every <section class="bl-exercise">  ->  a Box; the line under the title  ->  export and import
+//   every <form class="bl-run">          ->  a Form, which runs a verb of the command line
 
 import { Box, element } from "./box.js";
 import { answersOf, withAnswers } from "./notebook.js";
 import { Python } from "./python.js";
+import { Form } from "./form.js";
 
 const base = new URL("./", document.currentScript.src).href;
 const SERVED = "This page was opened as a file. Its exercises run where it is served: `batchlab book` in the folder of the course.";
@@ -13,6 +15,7 @@ function start() {
   const sections = [...document.querySelectorAll(".bl-exercise[data-key]")];
   if (location.protocol === "file:") {
     for (const one of sections) one.querySelector(".bl-blank").after(element("p", { className: "bl-about", textContent: SERVED }));
+    for (const one of document.querySelectorAll("form.bl-run")) one.append(element("p", { className: "bl-about", textContent: SERVED }));
     return;
   }
   const python = new Python(base);
@@ -29,6 +32,7 @@ function start() {
   for (const one of sections) seen.observe(one);
   addEventListener("pagehide", () => boxes.forEach((one) => one.save()));
   if (boxes.length) offer(boxes);
+  for (const one of document.querySelectorAll("form.bl-run")) new Form(one, python);
 }
 
 // Export and import of the notebook, beside the button that downloads it.

@@ -10,7 +10,8 @@ export class Python {
 
   constructor(base) { this.#base = base; }
 
-  get ready() { return this.#ready; }
+  // What to tell a reader who waits.
+  get waits() { return this.#ready ? "Python runs …" : "Python comes to this page (10 MB, once) …"; }
 
   // One question at a time, in their order.
   ask(what, name, text) {

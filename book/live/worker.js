@@ -1,6 +1,7 @@
 // Python in a worker: no kernel, no other host. The page ends a run by ending this worker.
 //
-//   { what, name, text }  ->  "started", then { state, text } of batchlab.exercises.answered
+//   { what, name, text }  ->  "started", then { state, text } of batchlab.exercises.answered,
+//   or of batchlab.cli.told
 //
 // The files come on the first question; LIVE, their names, is put in when the book is built.
 
@@ -40,9 +41,15 @@ async function start() {
   python.runPython(`
 import json, sys
 sys.path.insert(0, "/course")
-from batchlab.exercises import answered
+
+def asked(what, name, text):
+    if what == "verb":  # name and text are the words of a command line and the files it reads
+        from batchlab.cli import told
+        return json.dumps(told(json.loads(name), json.loads(text)))
+    from batchlab.exercises import answered
+    return json.dumps(answered(what, name, text))
 `);
-  return python.runPython("lambda *asked: json.dumps(answered(*asked))");
+  return python.globals.get("asked");
 }
 
 const answered = start();

@@ -17,8 +17,9 @@ THEMES = ("light", "dark")
 LESSONS = [f"lessons/{one.folder}" for one in catalogue.lessons(ROOT)]
 RUN = [page.stem for page in (ROOT / "book").glob("*.md") if "{code-cell}" in page.read_text()]
 MATRIX = [f"matrix/{one.folder}" for one in catalogue.lessons(ROOT)]
-PAGES = ["index", *LESSONS, "doctor", "review", "claims", "words", "formulas", "api", "matrix",
-         *MATRIX, "execution", "instructors", "bibliography"]  # fmt: skip
+PAGES = ["index", *LESSONS, "your_run", "doctor", "stacks", "review", "claims", "words",
+         "formulas", "api", "matrix", *MATRIX, "execution", "instructors",
+         "bibliography"]  # fmt: skip
 # eighteen tables of wrong answers have one template: one theme each, in turn
 JUDGED = [(name, theme) for name in PAGES for theme in THEMES
           if name not in MATRIX or theme == THEMES[MATRIX.index(name) % 2]]  # fmt: skip
@@ -218,7 +219,7 @@ def test_words_lead_to_their_meaning_and_the_page_of_runs_names_no_file(browser,
     page = opened(browser, book, LESSONS[3])
     terms = page.locator("a.bl-term")
     assert terms.count() > 5
-    words = terms.all_inner_texts()
+    words = terms.all_text_contents()  # of folds as well
     assert len(words) == len(set(words)), "the first use only"
     target = terms.first.get_attribute("href")
     assert "words.html#term-" in target
