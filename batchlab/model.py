@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PACKABLE",
     "VARLEN",
+    "config_of",
     "has_varlen",
     "load",
     "recomputes",
@@ -149,18 +150,33 @@ TOKENIZERS = ("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "voc
 
 def _from_config(folder: Path, dtype: Any, attention: str, seed: int) -> Any:
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers import AutoModelForCausalLM
 
-    try:
-        config = AutoConfig.from_pretrained(str(folder))
-    except (OSError, ValueError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise ValueError(f"{folder}: not a model config ({first})") from None
+    config = config_of(folder)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return AutoModelForCausalLM.from_config(
-            config, dtype=dtype or torch.float32, attn_implementation=attention
-        )
+        try:
+            return AutoModelForCausalLM.from_config(
+                config, dtype=dtype or torch.float32, attn_implementation=attention
+            )
+        except Exception as error:  # whatever sizes that fit nothing lead to
+            raise ValueError(f"{folder}: no model can be made of it ({_said(error)})") from None
+
+
+def config_of(name_or_path: str | Path) -> Any:
+    """The config of transformers behind a name; what is none is refused in one line."""
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(str(name_or_path))
+    except Exception as error:  # validators of other libraries have errors of their own
+        raise ValueError(f"{name_or_path}: not a model config ({_said(error)})") from None
+
+
+def _said(error: Exception) -> str:
+    """The line of an error that says most: the first, or the one that a validator found."""
+    lines = [line.strip() for line in str(error).strip().splitlines()] or [type(error).__name__]
+    return lines[-1] if "alidation error" in lines[0] else lines[0]
 
 
 def require_packable(model: Any) -> None:

@@ -9,7 +9,6 @@ that a busy machine counts no less; each side pays its own start, the engine onc
 
 import argparse
 import itertools
-import json
 import os
 import shutil
 import subprocess
@@ -74,11 +73,8 @@ def notebooks(lesson: str, teacher: Path) -> list[bytes]:
     answers = laws.answers(teacher.stem)
     wrong = {name: text for kind, name, _, text, _ in answers if kind == "wrong"}
     for name, text in wrong.items():
-        book = json.loads(teacher.read_text())
-        for cell in book["cells"]:
-            if cell.get("id") == name:
-                cell["source"] = laws.alone(f"{teacher.stem}/{name}", text)
-        found.append(json.dumps(book).encode())
+        cell = laws.alone(f"{teacher.stem}/{name}", text)
+        found.append(laws.with_answer(teacher.read_bytes(), name, cell))
     return found
 
 

@@ -24,7 +24,7 @@ def test_the_bill_of_plan_is_that_of_cluster(capsys):
 
 
 def test_too_many_devices_for_a_step_wait_for_the_link(capsys):
-    assert cli.main([*WORDS, "--tokens", "1e12"]) == 0
+    assert cli.main([*WORDS, "--tokens", "1e12", "--utilisation", "0.38", "0.56"]) == 0
     text = capsys.readouterr().out
     waits = [line.split()[0] for line in text.splitlines() if line.endswith("waits for the link")]
     assert waits == ["4,096", "8,192", "16,384"], "4,096 slots of a device and fewer"
@@ -59,18 +59,36 @@ def test_in_fp8_each_number_of_devices_has_the_utilisation_of_public_runs(capsys
     found = billed(capsys, "--products", "fp8", "--card", "b200")
     flops = roofline.flops_per_token(LLAMA_8B, 2048)
     for line in found["devices"]:
-        one = utilisation.expected(flops * 8 * 4 * 256 * 2048, line["devices"], DEVICES["B200"])
+        near = utilisation.like(flops, line["devices"], DEVICES["B200"])
+        one = utilisation.expected(
+            flops * 8 * 4 * 256 * 2048, line["devices"], DEVICES["B200"],
+            tensor_parallel=near.tensor_parallel, context_parallel=near.context_parallel,
+        )  # fmt: skip
         slowest = 1e12 * flops / (line["devices"] * one.least * 2250e12) / 3600
         assert line["hours"][1] == pytest.approx(slowest)
+        rate = 1e12 / (line["devices"] * 3600 * slowest)
+        assert line["tokens_per_second_of_a_device"][0] == pytest.approx(rate)
     hours = [line["devices"] * line["hours"][0] for line in found["devices"]]
     assert hours == sorted(hours) and hours[-1] > 1.5 * hours[0]  # one range for all: a constant
     assert found["device"] == "B200 in fp8" and "public runs" in found["assumed"]
 
 
+def test_in_bf16_it_is_moved_and_says_so(capsys):
+    found = billed(capsys)
+    flops = roofline.flops_per_token(LLAMA_8B, 2048)
+    near = utilisation.like(flops, 256, DEVICES["H100 SXM"])
+    assert (near.benchmark, near.devices, near.tensor_parallel) == ("llama31_8b", 128, 2)
+    one = utilisation.expected(
+        flops * 8 * 4 * 256 * 2048, 256, DEVICES["H100 SXM"], precision="bf16", tensor_parallel=2
+    )
+    assert found["utilisation"] == list(one.shares) != list(cluster.UTILISATION)
+    assert "a fit in fp8, moved to bf16, unverified" in found["assumed"]
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ([], "public runs tell of --products fp8 and fp4 only"),
+        (["--card", "a100"], "no public run on A100 SXM 80GB here"),
         (["--products", "fp8", "--card", "t4"], "no public run on T4 here"),
         (["--products", "fp4"], "no public run here computes in fp4 on H100"),
     ],

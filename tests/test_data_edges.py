@@ -356,22 +356,6 @@ def test_a_bar_goes_on_by_the_documents_of_each_chunk(monkeypatch):
     assert steps == [1024, 1024, 52]
 
 
-# packed shards -------------------------------------------------------------------------------
-
-
-def test_a_document_as_long_as_a_row_fits_and_one_token_more_is_named():
-    made = datasets.Dataset.from_dict({"input_ids": [[1], [1, 2, 3], [4, 5, 6, 7]]})
-    assert sorted(map(len, data.packed(made, 4)["input_ids"])) == [4, 4]
-    with pytest.raises(ValueError, match="document 2 has 4 tokens, a row has 3: split"):
-        data.packed(made, 3)
-    found = data.packed(made, 3, drop_longer=True)
-    assert sorted(map(len, found["input_ids"])) == [1, 3]
-    assert len(data.packed(made.select([2]), 3, drop_longer=True)) == 0
-    empty = datasets.Dataset.from_dict({"input_ids": [[1], [2], []]})
-    with pytest.raises(ValueError, match="document 2 has no tokens"):
-        data.packed(empty, 4)
-
-
 # the first that is wrong is named --------------------------------------------------------------
 
 

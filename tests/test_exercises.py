@@ -227,6 +227,8 @@ def test_a_loop_without_an_end_is_stopped_and_named(monkeypatch):
         lines = told(made(), answer)
         assert lines[1] == "got     no result after 0.3 seconds of CPU"
         assert lines[2] == "likely  a loop that does not end: bound it"
+    known = made(endless=lambda rows, width: f"{rows} rows never fit")
+    assert told(known, endless)[2].endswith("rows never fit")
 
 
 def test_memory_that_runs_away_is_stopped(monkeypatch):

@@ -66,6 +66,11 @@ def test_each_line_says_whether_it_is_traced_or_arithmetic():
     assert "0.5625 bytes each" in said[2] and "parameters / 4" in said[3]
 
 
+def test_a_trainers_embedding_has_a_line_of_its_own():
+    said = training.told(words(optimizer="adamw8bit-trainer"))
+    assert "embedding: 8 bytes a weight" in said[2] and "AdamW" not in said[0]
+
+
 def test_four_bits_take_what_the_authors_say():
     """QLoRA: 0.5 + 0.127 bits a weight for its scales, 4.127 bits in all (Dettmers et al. 2023)."""
     (line,) = training.told(words(lora=8, quantised="nf4-double"))[1:]

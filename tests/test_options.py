@@ -47,12 +47,20 @@ def test_a_word_means_the_same_in_every_verb():
     assert set(seen) - {"--help"} == words, "offered somewhere, and defined here: both or neither"
 
 
+GROUPS = (
+    (options.HOW_IT_IS_TRAINED, options.TRAINING),
+    (options.WHAT_IT_TAKES, options.BILL),
+    (options.WHAT_IS_PROPOSED, options.PROPOSAL),
+)
+TITLES = [title for title, _ in GROUPS]
+
+
 def grouped(parser):
     """The words of each group of the help that has a title of its own."""
     return {
         group.title: {action.option_strings[-1] for action in group._group_actions}
         for group in parser._action_groups
-        if group.title in (options.HOW_IT_IS_TRAINED, options.WHAT_IT_TAKES)
+        if group.title in TITLES
     }
 
 
@@ -61,11 +69,7 @@ def test_a_verb_offers_at_most_eight_words_of_its_own_and_only_files_by_place(ve
     parser = parsers()[verb]
     groups = grouped(parser)
     assert len(set(offered(parser)) - NOT_SETTINGS - set().union(*groups.values())) <= MOST_WORDS
-    whole = {
-        title: {f"--{word.replace('_', '-')}" for word in words}
-        for title, words in (
-            (options.HOW_IT_IS_TRAINED, options.TRAINING), (options.WHAT_IT_TAKES, options.BILL))
-    }  # fmt: skip
+    whole = {title: {f"--{word.replace('_', '-')}" for word in words} for title, words in GROUPS}
     if verb in ("memory", "fit", "plan"):
         assert groups == {title: whole[title] for title in groups} and groups
     else:
@@ -79,6 +83,7 @@ def test_a_verb_offers_at_most_eight_words_of_its_own_and_only_files_by_place(ve
         "course grade": "PATH",
         "check": "NOTEBOOK",
         "book": "DIR",
+        "watch": "RECORDS",
     }
     assert places == ([given[verb]] if verb in given else [])
 

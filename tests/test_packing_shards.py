@@ -1,70 +1,184 @@
-"""Shards packed on their own: nothing lost, nothing crosses, and what it costs in rows."""
+"""`packing.pack_dataset`: nothing lost, nothing crosses a shard, and what that costs in rows."""
 
 import numpy as np
 import pytest
 
-from batchlab import data, packing, records
+from batchlab import lengths, packing, records
 from batchlab.counts import IGNORE
+from batchlab.packing import _dataset, pack_dataset
 from benchmarks import packing_shards
+
+datasets = pytest.importorskip("datasets")
 
 
 def made(sizes, labels=False):
-    from datasets import Dataset
-
     ids = [[100 + number] + [number] * (size - 1) for number, size in enumerate(sizes)]
     columns = {"input_ids": ids, "note": ["x"] * len(ids)}
     if labels:
         columns["labels"] = [[IGNORE] * (len(one) // 2) + one[len(one) // 2 :] for one in ids]
-    return Dataset.from_dict(columns)
+    return datasets.Dataset.from_dict(columns)
 
 
 def documents_of(row):
-    """The documents of a packed row, cut where positions begin anew."""
-    starts = [at for at, place in enumerate(row["position_ids"]) if place == 0]
+    """The documents of a packed row, by their lengths."""
+    ends = np.cumsum(row["seq_lengths"]).tolist()
+    assert ends[-1] == len(row["input_ids"])
     return [
-        (row["input_ids"][begin:end], row["labels"][begin:end])
-        for begin, end in zip(starts, [*starts[1:], None], strict=True)
+        tuple(row[name][begin:end] for name in ("input_ids", "labels") if name in row)
+        for begin, end in zip([0, *ends[:-1]], ends, strict=True)
+    ]
+
+
+def numbers(rows):
+    return [found[0][0] - 100 for row in rows for found in documents_of(row)]
+
+
+def test_a_case_by_hand():
+    three = datasets.Dataset.from_dict({"input_ids": [[1, 2, 3], [4, 5], [6, 7, 8, 9]]})
+    assert pack_dataset(three, 6).to_list() == [
+        {"input_ids": [4, 5, 6, 7, 8, 9], "seq_lengths": [2, 4]},
+        {"input_ids": [1, 2, 3], "seq_lengths": [3]},
     ]
 
 
 @pytest.mark.parametrize("num_proc", [None, 2])
 def test_every_document_lies_whole_in_one_row_with_others_of_its_shard(num_proc):
     sizes = np.random.default_rng(0).integers(1, 40, 60)
-    rows = data.packed(made(sizes, labels=True), 64, shard=10, num_proc=num_proc)
-    assert rows.column_names == ["input_ids", "labels", "position_ids"]
-    assert max(len(row["input_ids"]) for row in rows) <= 64
-    given, seen = made(sizes, labels=True), []
+    given = made(sizes, labels=True)
+    rows = pack_dataset(given, 64, shard=10, num_proc=num_proc)
+    assert rows.column_names == ["input_ids", "labels", "seq_lengths"]
+    seen = []
     for row in rows:
+        assert sum(row["seq_lengths"]) <= 64
         found = documents_of(row)
-        numbers = [ids[0] - 100 for ids, _ in found]
-        assert len({number // 10 for number in numbers}) == 1, "nothing crosses a shard"
-        for number, (ids, labels) in zip(numbers, found, strict=True):
+        inside = [ids[0] - 100 for ids, _ in found]
+        assert len({number // 10 for number in inside}) == 1, "nothing crosses a shard"
+        for number, (ids, labels) in zip(inside, found, strict=True):
             assert ids == given[number]["input_ids"]
             assert labels == [IGNORE, *given[number]["labels"][1:]]
-        seen += numbers
+        seen += inside
     assert sorted(seen) == list(range(60))
     shards = [packing.pack(part, 64).row_count for part in np.split(sizes, 6)]
     assert len(rows) == sum(shards)
 
 
-def test_nodes_pack_their_own_part_of_a_data_set():
+@pytest.mark.parametrize("method", packing.METHODS)
+@pytest.mark.parametrize("policy", ["truncate", "split", "drop"])
+def test_rows_are_those_of_pack_for_every_method_and_policy(method, policy):
+    sizes = np.random.default_rng(1).integers(1, 90, 50)
+    given = made(sizes)["input_ids"]
+    packed = packing.pack(sizes, 64, method=method, too_long=policy)
+    documents, starts = packed.piece_documents, packed.piece_starts
+    wanted = []
+    for row in packed.rows:
+        ids, ends = [], []
+        for piece in row.tolist():
+            number = piece if documents is None else documents[piece]
+            begin = 0 if starts is None else starts[piece]
+            ids += given[number][begin : begin + packed.piece_lengths[piece]]
+            ends.append(int(packed.piece_lengths[piece]))
+        wanted.append({"input_ids": ids, "seq_lengths": ends})
+    assert pack_dataset(made(sizes), 64, method=method, too_long=policy).to_list() == wanted
+
+
+def test_what_is_sliced_chosen_or_large_is_packed_alike(monkeypatch):
+    """Views of a table, tables of several chunks, lists with wide ends, and more than one fits."""
+    sizes = np.random.default_rng(2).integers(1, 40, 80)
+    whole = made(sizes)
+    parts = datasets.concatenate_datasets([whole.select(range(30)), whole.select(range(30, 80))])
+    assert pack_dataset(parts, 64).to_list() == pack_dataset(whole, 64).to_list()
+    chosen = whole.shuffle(seed=0).select(range(5, 60))
+    assert sorted(numbers(pack_dataset(chosen, 64, shard=7))) == sorted(
+        ids[0] - 100 for ids in chosen["input_ids"]
+    )
+    wide = whole.cast_column("input_ids", datasets.LargeList(datasets.Value("int32")))
+    assert pack_dataset(wide, 64).to_list() == pack_dataset(whole, 64).to_list()
+    blocks = datasets.Dataset.from_dict(
+        {"input_ids": [[1, 2], [3, 4], [5, 6]]},
+        features=datasets.Features({"input_ids": datasets.List(datasets.Value("int16"), length=2)}),
+    )
+    assert pack_dataset(blocks, 4)["input_ids"] == [[1, 2, 3, 4], [5, 6]]
+    monkeypatch.setattr(_dataset, "MOST_TOKENS", 100)
+    rows = pack_dataset(whole, 64, load_from_cache_file=False)
+    assert sorted(numbers(rows)) == list(range(80))
+
+
+def test_nodes_pack_their_own_part_and_every_process_makes_the_same_rows():
     from datasets.distributed import split_dataset_by_node
 
     sizes = np.random.default_rng(1).integers(1, 40, 60)
     nodes = [split_dataset_by_node(made(sizes), rank=rank, world_size=2) for rank in (0, 1)]
-    rows = [row for one in nodes for row in data.packed(one, 64)]
-    seen = [ids[0] - 100 for row in rows for ids, _ in documents_of(row)]
-    assert sorted(seen) == list(range(60))
+    assert sorted(numbers(row for one in nodes for row in pack_dataset(one, 64))) == list(range(60))
+    once, again = (
+        pack_dataset(made(sizes), 64, shard=8, load_from_cache_file=False) for _ in range(2)
+    )
+    assert once.to_list() == again.to_list()
+
+
+def test_a_stream_is_packed_and_resumed_in_the_middle_of_a_shard():
+    sizes = np.random.default_rng(3).integers(1, 40, 100)
+
+    def stream():
+        return pack_dataset(made(sizes).to_iterable_dataset(num_shards=3), 64, shard=20)
+
+    whole = list(stream())
+    assert sorted(numbers(whole)) == list(range(100))
+    for stop in (1, 9):
+        first = stream()
+        rows = iter(first)
+        seen = [next(rows) for _ in range(stop)]
+        second = stream()
+        second.load_state_dict(first.state_dict())
+        assert seen + list(second) == whole, stop
+    with pytest.raises(ValueError, match="document 1 of a shard has 70 tokens"):
+        next(iter(pack_dataset(made([5, 70]).to_iterable_dataset(), 64)))
+
+
+def test_other_columns_are_packed_where_they_are_named():
+    columns = {"input_ids": [[1, 2], [3], [4, 5, 6]], "part": [[0.5, 1], [2], [3, 4, 5]]}
+    found = pack_dataset(datasets.Dataset.from_dict(columns), 4, columns=("input_ids", "part"))
+    assert found["part"] == [[2, 3, 4, 5], [0.5, 1]]
+    trl = datasets.Dataset.from_dict({"input_ids": [[1, 2]], "completion_mask": [[False, True]]})
+    with pytest.raises(ValueError, match="completion_mask says which tokens are trained"):
+        pack_dataset(trl, 4)
+    found = pack_dataset(trl, 4, columns=("input_ids", "completion_mask"))
+    assert found["completion_mask"] == [[0, 1]]
 
 
 def test_what_cannot_be_packed_is_named():
     longer = made([5, 70, 3])
-    with pytest.raises(ValueError, match="document 1 has 70 tokens, a row has 64: split such"):
-        data.packed(longer, 64, shard=1)
-    rows = data.packed(longer, 64, drop_longer=True)
-    assert [ids[0] - 100 for row in rows for ids, _ in documents_of(row)] == [0, 2]
+    with pytest.raises(ValueError, match="document 1 has 70 tokens, a row has 64; choose too_long"):
+        pack_dataset(longer, 64, shard=1)
+    assert numbers(pack_dataset(longer, 64, too_long="drop")) == [0, 2]
+    nothing = pack_dataset(longer.select([1]), 64, too_long="drop")
+    assert len(nothing) == 0
+    fits = made([1, 3, 4])
+    assert sorted(map(len, pack_dataset(fits, 4)["input_ids"])) == [4, 4]
     with pytest.raises(ValueError, match=r"a column input_ids is needed, got list with no colu"):
-        data.packed([[1, 2]], 64)
+        pack_dataset([[1, 2]], 64)
+    with pytest.raises(ValueError, match="these rows have seq_lengths: they are packed already"):
+        pack_dataset(pack_dataset(fits, 4), 4)
+    bad = {
+        "document 2 has no tokens": {"input_ids": [[1], [2], []]},
+        "document 1 has 2 tokens but 1 labels": {"input_ids": [[1], [2, 3]], "labels": [[1], [2]]},
+        "some documents are padded": {
+            "input_ids": [[1, 0], [2, 3]], "attention_mask": [[1, 0], [1, 1]]},
+        "input_ids has nulls": {"input_ids": [[1], None]},
+        "input_ids must hold a list of numbers a document": {"input_ids": [["a"], ["b"]]},
+    }  # fmt: skip
+    for said, columns in bad.items():
+        with pytest.raises(ValueError, match=said):
+            pack_dataset(datasets.Dataset.from_dict(columns), 4)
+
+
+def test_lengths_are_read_from_tables():
+    sizes = np.random.default_rng(4).integers(1, 40, 50)
+    data = made(sizes)
+    assert lengths.of_dataset(data).tolist() == sizes.tolist()
+    chosen = [7, 3, 3, 40]
+    assert lengths.of_dataset(data.select(chosen)).tolist() == sizes[chosen].tolist()
+    with pytest.raises(ValueError, match="with a column input_ids is needed"):
+        lengths.of_dataset([[1, 2]])
 
 
 def test_the_record_says_what_shards_cost_and_is_made_anew():
@@ -77,3 +191,11 @@ def test_the_record_says_what_shards_cost_and_is_made_anew():
             assert rows == line["rows"]
         most = {64: 0.1, 1024: 0.02}.get(line["shard_documents"], 0.01)
         assert 0 <= line["more_rows"] < most, line
+
+
+def test_the_record_of_packing_a_data_set_is_beside_a_copy_and_trl():
+    lines = records.read("packing_datasets")
+    assert {line["documents"] for line in lines} == {10**6}
+    for line in lines:
+        assert line["rows"] <= line["trl_rows"], "shards of 16,384 are fuller than those of 1,000"
+        assert line["pack_seconds"] < line["trl_seconds"] / 5

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from docutils import nodes
 
 from batchlab.authoring import catalogue, expand, pages, prose
 
@@ -172,6 +173,30 @@ def test_an_answer_loses_its_marks_and_a_blank_its_answer(folds):
     ) == ("check()\nmore()")
     two = code + "\n\n\n" + code.replace("f(x)", "g(x)")
     assert folds.without_answers(two) == f"{blank}\n\n\n{blank.replace('f(x)', 'g(x)')}"
+
+
+def test_a_box_of_class_dropdown_folds_without_a_script(folds):
+    page = nodes.section()
+    box = nodes.admonition("", nodes.title(text="Why?"), nodes.paragraph(text="So."))
+    box["classes"] = ["dropdown"]
+    page += box
+    folds._fold(box)
+    opened, said, closed = page.children
+    assert "<summary>" in opened.astext() and "Why?" in opened.astext() and not opened["classes"]
+    assert said.astext() == "So." and closed.astext() == "</details>\n"
+
+
+def test_imports_behind_the_setup_fold_with_it_and_code_does_not(folds):
+    def cell(text, *tags):
+        source = nodes.container("", nodes.literal_block(text, text))
+        return nodes.container(
+            "", source, nb_element="cell_code", cell_metadata={"tags": list(tags)}
+        )
+
+    page, setup = nodes.section(), cell("classroom.start()", "setup")
+    page += [setup, cell("import numpy\nfrom os import path"), cell("import os\nprint(1)")]
+    folds._keep_house(setup)
+    assert [len(one) for one in page.children] == [2, 1] and setup["hide_mode"] == "all"
 
 
 def test_other_ways_come_from_the_exercises_of_the_lesson(folds):

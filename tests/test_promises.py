@@ -41,7 +41,7 @@ def test_environment_yml_has_the_names_and_ranges_of_pyproject():
     conda = dict(requirement(ln.strip()[2:]) for ln in lines if re.match(r"  - [a-z-]+[>=]", ln))
     conda.pop("python")
     wanted = {"numpy"}
-    for extra in ("torch", "hub", "flash", "course"):
+    for extra in ("torch", "hf", "watch", "flash", "course"):
         wanted |= {requirement(text)[0] for text in PROJECT["optional-dependencies"][extra]}
     wanted.discard("batchlab")
     ranges = extras()

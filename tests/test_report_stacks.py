@@ -1,8 +1,11 @@
 """The table of stacks: one word a cell, from lines made by hand."""
 
+import re
+
 import pytest
 
 from batchlab import records, report
+from tests.tiny_lesson import ROOT
 
 RUN = {
     "kind": "stack_run", "stack": "loop", "machine": "quiet", "cause": "", "rounds": 3,
@@ -88,3 +91,13 @@ def test_on_a_busy_machine_work_is_measured_in_seconds_that_the_process_ran(caus
     busy = line(cause=cause, machine="busy")
     assert f"| {word} |" in report.stack_matrix([busy], "busy")
     assert "**both**" in report.stack_matrix([line(cause=cause)], "quiet")
+
+
+def test_the_readme_says_what_the_record_says():
+    said = report.stack_summary(records.read("stacks"), "quiet")
+    planted, named, within = re.match(
+        r"(\d+) planted causes, .*?(\d+) named, .* the gain in (\d+) of", said
+    ).groups()
+    words = f"{named} of {planted} are named, and what taking the cause out gained lies within"
+    readme = (ROOT / "README.md").read_text()
+    assert words in readme and f"what was foretold in {within}." in readme

@@ -34,10 +34,10 @@ units
 counts | | | numpy torch
 reading
 # paper | numpy
-lengths | reading units | numpy
+lengths | reading units | numpy | pyarrow
 padding | lengths units | numpy
 buckets | lengths padding units | numpy
-packing | lengths units | numpy
+packing | counts lengths units | numpy | pyarrow
 plan | reading units | | yaml
 memory | plan units
 roofline | memory units
@@ -54,7 +54,7 @@ data | counts packing reading units | numpy | datasets pyarrow tokenizers tqdm t
 model | | | torch transformers
 timing | | | torch
 attention | counts model | torch | flash_attn transformers
-batches | counts lengths | numpy torch
+batches | counts lengths packing units | numpy torch
 loader | batches counts lengths packing | numpy torch
 loop | batches counts model | numpy torch
 roofline.utilisation | records roofline units | numpy
@@ -68,18 +68,22 @@ sweep | batches counts lengths memory.* model records stopwatch | numpy torch
 monitor | counts memory.* model records timing | numpy torch | transformers
 cluster.* | batches data loop model monitor packing units | numpy torch
 # evidence | numpy matplotlib
+proposal | cluster memory noise plan rates records roofline roofline.utilisation units | numpy
 doctor | records roofline | numpy
 plots | packing padding records roofline.utilisation units | matplotlib numpy
 report | data doctor padding records units ~memory.* ~model ~plots | numpy
+dashboard | doctor records units | numpy
 widgets | packing padding plan units | numpy | anywidget traitlets
+pictures | cluster packing padding serving units | numpy
 cli | library | numpy | torch tqdm transformers
 __main__ | cli | numpy
 # what teaches | numpy torch transformers
 classroom | widgets ~exercises | numpy | IPython
 classroom.real_runs | classroom records report units | numpy
 classroom.real_lessons | classroom noise records report units | numpy
+classroom.script | counts data report units | numpy | datasets torch transformers
 exercises | classroom | numpy
-exercises.* | classroom exercises library | numpy torch transformers | pytest torch
+exercises.* | classroom classroom.script exercises library | numpy torch transformers | pytest torch
 grading | classroom reading ~exercises | numpy | nbgrader sqlalchemy torch
 authoring | classroom exercises | numpy | jupytext nbformat nbgrader traitlets
 cli.check | cli grading | numpy

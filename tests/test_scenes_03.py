@@ -1,10 +1,10 @@
-"""What the page of lesson 03 shows: its record, its orders, its slider; and how it measures."""
+"""What the page of lesson 03 shows: its record and its orders; and how it measures."""
 
 import numpy as np
 import pytest
 
 from batchlab import buckets, lengths, padding, records
-from batchlab.exercises.buckets import elsewhere, order_test, reach, scenes, window_found
+from batchlab.exercises.buckets import elsewhere, order_test, reach, scenes
 from batchlab.exercises.buckets.under_budget import under_budget
 
 
@@ -56,14 +56,6 @@ def test_a_wrong_order_breaks_one_rule_and_only_its_own(thought):
         "order": tops in (sorted(tops), sorted(tops, reverse=True)),
     }
     assert sum(broken.values()) == 1, broken
-
-
-def test_the_slider_offers_the_smallest_window_and_its_neighbour_wastes_more():
-    kinds = lengths.embedded(), lengths.gsm8k()
-    for tokens, found in zip(kinds, window_found.best().values(), strict=True):
-        assert window_found.waste_of(tokens, found) < window_found.GOAL - 0.002
-        before = window_found.OFFERED[window_found.OFFERED.index(found) - 1]
-        assert window_found.waste_of(tokens, before) > window_found.GOAL + 0.002
 
 
 def test_the_plain_cut_agrees_with_the_library_on_sorted_documents():

@@ -15,7 +15,6 @@ from batchlab.exercises.accumulation import ranks, scenes, watch
 from batchlab.exercises.accumulation.bigram import IGNORE, Layered, made, windows_of
 from batchlab.exercises.accumulation.full_step import full_step
 from batchlab.exercises.accumulation.take_step import take_step
-from batchlab.exercises.accumulation.unfair_rows import ROWS, fault, finder
 from batchlab.exercises.accumulation.world import at_once
 
 WINDOWS = [[3, 8, 1, 4], [5, 0, 6, 3]]
@@ -79,14 +78,6 @@ def test_ranks_that_send_other_shapes_call_in_another_order():
         at_once(lambda rank, over_ranks: over_ranks(torch.zeros(rank + 1)), 2)
     with pytest.raises(TypeError, match="adds tensors"):
         at_once(lambda rank, over_ranks: over_ranks(3), 1)
-
-
-def test_the_setting_to_find_is_no_end_of_the_slider_and_every_other_has_its_fault():
-    (rows,) = (rows for rows in ROWS if not fault(rows))
-    assert rows not in (1, 60) and fault(np.int64(rows)) == fault(float(rows)) == ""
-    for other in (None, str(rows), rows + 0.5, 16, [rows]):
-        assert fault(other)
-    assert finder().scene({"rows": rows, "trained": "code only"})["found"]
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,11 @@
-"""What the page of lesson 06 shows: its tables, its launches, the setting to find."""
-
-from itertools import product
-from pathlib import Path
+"""What the page of lesson 06 counts, and how a refusal is read."""
 
 import pytest
 
 from batchlab import plan
-from batchlab.exercises.effective import offers_none, read_launch, scenes, step_found
+from batchlab.classroom import script
+from batchlab.exercises.effective import offers_none, scenes
 from batchlab.exercises.effective.fit_test import of
-
-PAGE = Path(__file__).parents[1] / "solutions/06_effective/effective.md"
-
-
-def test_the_tables_of_the_page_are_those_of_its_check():
-    text, names = PAGE.read_text(encoding="utf-8"), {}
-    for start in ("SIGNS = {", "hf = {"):
-        begin = text.index(start)
-        exec(text[begin : text.index("\n```", begin)], names)
-    assert names["SIGNS"] == read_launch.SIGNS and names["WORDS"] == read_launch.WORDS
 
 
 @pytest.mark.parametrize(
@@ -47,18 +35,14 @@ def test_the_right_fit_agrees_with_the_library():
             assert of.right(slots, 2, 4, 3) == want
 
 
-def test_the_step_of_deepseek_can_be_found_and_needs_a_multiple_of_three():
-    assert step_found.finder().state["goal"]
-    found = [one for one in product(*step_found.OFFERED.values()) if not step_found.fault(one)]
-    assert found and all(one[0] % 3 == 0 for one in found)
-
-
-def test_the_launches_that_the_library_understands_have_the_steps_of_the_table():
-    known = {name: (config, devices) for name, config, devices in scenes.LAUNCHES}
-    for name, sequences in (("TRL 1.16, packing", 128), ("Megatron-LM", 512)):
-        config, devices = known[name]
-        found = plan.from_config(config, devices=devices, length=1024)
-        assert found.plan.sequences_per_step == sequences
+def test_steps_of_the_script_are_counted_without_training():
+    given = {"train_dataset": script.documents(many=64).map(script.pad)}
+    seen = scenes.seen_by_steps(**given)
+    assert [slots for slots, _, _ in seen] == [32 * script.LENGTH] * 2
+    labels = given["train_dataset"]["labels"]
+    assert sum(targets for *_, targets in seen) == sum(
+        label != -100 for row in labels for label in row[1:]
+    )
 
 
 def test_packing_of_the_learner_is_taken_only_if_no_document_is_lost():

@@ -7,11 +7,11 @@ import torch
 from torch.nn import functional
 
 from batchlab import memory, model
-from batchlab.exercises.memory import rows_kept, scenes
+from batchlab.exercises.memory import scenes
 from batchlab.exercises.memory.chunked_loss import chunked_loss
+from batchlab.exercises.memory.fitting_rows import fitting_rows
 from batchlab.exercises.memory.most_rows import MIXED, most_rows, right_rows
 from batchlab.exercises.memory.slot_bytes import slot_bytes
-from batchlab.exercises.memory.state_bytes import state_bytes
 from batchlab.memory import adapters, fit, limits, trace
 from batchlab.plan import Plan
 
@@ -54,31 +54,22 @@ def test_a_loss_in_chunks_keeps_the_logits_of_one_chunk():
 def test_the_bills_agree_with_the_library():
     shape, one = scenes.llama_8b(), Plan(1, 1, 1, 1)
     bill = memory.estimate(shape, one, states="mixed_fp32_gradients")
-    assert state_bytes([(shape.parameters, True, 2, 4, 12)]) == bill.states_bytes
+    assert shape.parameters * (2 + 4 + 12) == bill.states_bytes
     sizes = (32, 4096, 32, 8, 128, 14_336, 128_256)
     assert slot_bytes(*sizes) == (bill.activations, bill.logits)
 
 
-def test_the_setting_to_find_keeps_the_step_and_is_no_power_of_two():
-    assert [rows for rows in rows_kept.ROWS if not rows_kept.why(rows)] == [5]
-    assert rows_kept.finder().state["goal"]
+def test_halving_the_states_buys_one_row_and_a_loss_in_chunks_two():
+    """Sentences of the lesson: 24 GiB, rows of 2,048 slots, a step of 40 sequences."""
+    shape = scenes.qwen_half_b()
+    layers, logits = slot_bytes(24, 896, 14, 2, 64, 4864, 151_936)
 
+    def most(states, slot, alive=0):
+        asked = states * shape.parameters + alive * logits
+        return fitting_rows(24 * 2**30, asked, slot, 2048, 40)
 
-def test_halving_the_states_buys_one_row_and_a_loss_in_chunks_five():
-    """A sentence of the lesson, and what the chunks buy beside it."""
-
-    def most(states, alive):
-        return max(rows for rows in rows_kept.ROWS if rows_kept.fits(rows, states, alive))
-
-    bf16, mixed, _ = rows_kept.STATES
-    assert (most(mixed, "all"), most(bf16, "all")) == (2, 3)
-    assert most(mixed, "128 slots") == 7 and rows_kept.best() == 5
-
-
-def test_lora_of_llama_3_8b_has_the_published_number_of_weights():
-    matrices = scenes.llama_matrices()
-    assert sum(i * o for i, o in matrices) == 6_979_321_856
-    assert 16 * sum(i + o for i, o in matrices) == 41_943_040
+    assert (most(16, layers + logits), most(8, layers + logits)) == (2, 2)
+    assert most(16, layers, 1024) == 5
 
 
 @pytest.mark.slow

@@ -7,11 +7,11 @@ import torch
 from torch.utils.checkpoint import checkpoint_sequential
 
 from batchlab import memory, model
-from batchlab.exercises.checkpointing import break_even, scenes
+from batchlab.exercises.checkpointing import scenes
 from batchlab.exercises.checkpointing.checkpoint_segments import Segment, judged
 from batchlab.exercises.checkpointing.choose_segments import choose_segments, costs
+from batchlab.exercises.checkpointing.pays_below import pays_below
 from batchlab.exercises.checkpointing.plan_costs import plan_costs, plans
-from batchlab.exercises.checkpointing.segment_bytes import segment_bytes
 from batchlab.exercises.checkpointing.watch import scene
 from batchlab.memory._formula import layer_bytes_per_token
 
@@ -20,7 +20,7 @@ def test_a_plan_by_hand_and_equal_layers_as_the_napkin_says():
     pieces = [(1, 10, 5), (2, 20, 7), (1, 10, 5)]
     assert plan_costs(pieces, [(0, 2)]) == (30, 12) and plan_costs(pieces, []) == (40, 0)
     for k in (1, 2, 3, 4, 8):
-        assert plan_costs([(1, 10, 5)] * 8, scenes.even(8, k))[0] == segment_bytes(8, k, 1, 10)
+        assert plan_costs([(1, 10, 5)] * 8, scenes.even(8, k))[0] == (k - 1) + -(-8 // k) * 10
 
 
 def test_the_chosen_plan_fits_and_no_cheaper_one_does():
@@ -43,9 +43,11 @@ def test_runs_take_turns():
     assert "".join(taken) == "ababab"
 
 
-def test_the_setting_is_the_last_that_pays():
-    assert [rows for rows in break_even.ROWS if not break_even.why(rows)] == [31]
-    assert break_even.finder().state["goal"]
+def test_recomputing_pays_below_the_rows_where_a_row_takes_as_long():
+    """At the border both ways take the same time a row; the lesson's two devices stand beside."""
+    rows = pays_below(47, 3, 4, 1 / 3)
+    assert 47 / rows + 3 == pytest.approx(4 / 3 * (47 / (4 * rows) + 3))
+    assert pays_below(60, 2, 4, 1 / 3) == pytest.approx(60) and pays_below(5, 25, 4, 1 / 3) < 1
 
 
 def test_the_last_segment_of_a_sequential_checkpoint_is_kept():

@@ -11,12 +11,12 @@ import torch
 
 from batchlab import model, records, roofline
 from batchlab.doctor import throughput
-from batchlab.exercises.throughput import full_rows, scenes
+from batchlab.exercises.throughput import scenes
 from batchlab.exercises.throughput.benched import needed
+from batchlab.exercises.throughput.enough_rows import enough_rows
 from batchlab.exercises.throughput.fit_step import fit_step
-from batchlab.exercises.throughput.mfu import mfu
+from batchlab.exercises.throughput.full_rows import full_rows
 from batchlab.exercises.throughput.scenes import Device
-from batchlab.exercises.throughput.times_faster import times_faster
 from batchlab.exercises.throughput.useful_rate import useful_rate
 
 
@@ -87,19 +87,16 @@ def test_the_references_agree_with_numpy_and_with_the_library():
     (tau, t0), cov = np.polyfit(rows, seconds, 1, cov=True)
     want = t0, tau, cov[1, 1] ** 0.5, cov[0, 0] ** 0.5
     assert fit_step(rows, seconds) == pytest.approx(want)
-    assert times_faster(16 * 0.01, 29 * 0.01, 4, 4) == pytest.approx(1.1), "t0 of 0.55 tau: a tenth"
-    assert times_faster(60, 2, 4, 4) == 272 / 92 and times_faster(5, 25, 4, 4) == 420 / 405
-    per_token = mfu(1, 8.03e9, 32, 4096, 8192, 1)
-    assert per_token == pytest.approx([48.18e9, 54.62e9, 61.06e9], rel=1e-3)
+    assert enough_rows(61, 7, 0.9) == int(roofline.rows_to_saturate(61, 7)) + 1
     assert roofline.rows_to_saturate(0.06, 0.002) == pytest.approx(9 * 0.06 / 0.002)
 
 
-def test_the_setting_to_find_is_the_first_at_the_ridge():
+def test_rows_at_the_ridge_agree_with_the_library():
     h100 = roofline.DEVICES["H100 SXM"]
-    (right,) = [rows for rows in range(1, 49) if not full_rows.why(rows)]
-    assert roofline.intensity(20 * right, 2048, 8192) >= h100.ridge
-    assert roofline.intensity(20 * (right - 1), 2048, 8192) < h100.ridge
-    assert "tokens" in full_rows.why(361) and full_rows.why("19")
+    for layer in ((1024, 4096), (2048, 8192), (4096, 16384)):
+        rows = full_rows(*layer, h100.ridge, 20)
+        assert rows == -(-roofline.tokens_to_saturate(h100, *layer) // 20)
+        assert roofline.intensity(20 * (rows - 1), *layer) < h100.ridge
 
 
 def test_the_record_says_what_the_page_says():

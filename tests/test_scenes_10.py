@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from batchlab import loader
-from batchlab.exercises.feeding import least_prefetch, packer, resume_test, scenes, shuffled
-from batchlab.exercises.feeding.least_prefetch import simulated, waiting
-from batchlab.exercises.feeding.loop_seconds import loop_seconds
+from batchlab.exercises.feeding import packer, resume_test, scenes, shuffled
+from batchlab.exercises.feeding.waits import share, waits
+from batchlab.exercises.feeding.workers_needed import workers_needed
 
 LENGTHS = packer.SIZES
 
@@ -24,29 +24,29 @@ def test_the_simulated_loop_waits_by_hand():
     With one worker and a prefetch of 1, the last is begun when the fourth is taken, at 7: ready at
     11, asked at 9. With 2 it was begun at 5.
     """
-    assert simulated([3, 2, 4, 1], 1, workers=2, prefetch=1) == [3, 0, 2, 0]
-    assert simulated([1, 1, 1, 1, 4], 2, workers=1, prefetch=1) == [1, 0, 0, 0, 2]
-    assert simulated([1, 1, 1, 1, 4], 2, workers=1, prefetch=2) == [1, 0, 0, 0, 0]
+    assert waits([3, 2, 4, 1], 1, workers=2, prefetch=1) == [3, 0, 2, 0]
+    assert waits([1, 1, 1, 1, 4], 2, workers=1, prefetch=1) == [1, 0, 0, 0, 2]
+    assert waits([1, 1, 1, 1, 4], 2, workers=1, prefetch=2) == [1, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3, 5])
-def test_equal_building_goes_at_the_pace_of_the_formula(workers):
-    waits = simulated([0.3] * 120, 0.1, workers, 4)
-    steady = 0.1 + sum(waits[-30:]) / 30  # each worker's turn comes as often as any other's
-    assert steady == pytest.approx(loop_seconds(0.3, 0.0, 0.1, workers), rel=1e-6)
+@pytest.mark.parametrize(("build", "step"), [(0.3, 0.4), (0.3, 0.14), (0.7, 0.15), (1.0, 0.3)])
+def test_with_the_workers_of_the_formula_a_loop_that_runs_evenly_waits_no_more(build, step):
+    workers = workers_needed(build, 0.0, step)
+    assert sum(waits([build] * 120, step, workers, 4)[-30:]) < 1e-9
+    if workers > 1:
+        assert sum(waits([build] * 120, step, workers - 1, 4)[-30:]) > 0.1
 
 
 def test_prefetch_never_makes_the_loop_wait_longer_and_no_prefetch_replaces_a_worker():
     for workers in (3, 4, 6):
-        shares = [waiting(workers, prefetch) for prefetch in (1, 2, 4, 8, 12)]
+        shares = [share(waits, workers, prefetch) for prefetch in (1, 2, 4, 8, 12)]
         assert shares == sorted(shares, reverse=True)
-    assert waiting(3, 12) > 0.1 > waiting(4, 3)
+    assert share(waits, 3, 12) > 0.1 > share(waits, 4, 3)
 
 
-def test_the_setting_to_find_is_one_place_of_the_sliders():
-    met = [least_prefetch.fault(number) for number in range(1, 13)]
-    assert met.count("") == 1
-    assert all(least_prefetch.fault(wrong) for wrong in (0, 28, -7, 7.5, "seven", None))
+def test_rows_far_away_are_the_same_rows():
+    rows = scenes.SlowRows([{"a": 1}, {"a": 2}], seconds=0.0)
+    assert list(rows) == [{"a": 1}, {"a": 2}] and len(rows) == 2
 
 
 def rows(*case, of=scenes.Packer, **lives):

@@ -1,4 +1,4 @@
-"""What the page of lesson 11 shows: planted runs and their truth; sweeps that drift; a finder."""
+"""What the page of lesson 11 shows: planted runs and their truth; sweeps that drift; a trace."""
 
 import dataclasses
 import importlib.util
@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from batchlab import doctor
+from batchlab.classroom import script
 from batchlab.exercises.doctor import diagnose as build
 from batchlab.exercises.doctor import planted, scenes, sweeps, ward
 from batchlab.exercises.doctor.diagnose import diagnose
 from batchlab.exercises.doctor.step_parts import BY_HAND, step_parts
+from batchlab.exercises.doctor.trace_gaps import trace_gaps
 
 
 @pytest.mark.parametrize("cause", sweeps.CAUSES)
@@ -122,12 +124,24 @@ def test_a_range_holds_the_gain_is_narrow_and_stands_in_order():
     assert "below" in ward.range_fault(run, 1.3, 1.4)
 
 
-def test_the_best_rows_are_where_launches_and_padding_balance():
-    assert [scenes.best(one, "padded") for one in scenes.LAUNCHES] == [6, 3]
-    assert scenes.best("eager", "packed") == scenes.ROWS[-1]
-    opened = scenes.finder()
-    assert opened.scene()["found"] is False
-    assert opened.scene({"rows": 6, "launch": "eager", "layout": "padded"})["found"]
+def test_bars_keep_their_order_and_hold_the_step():
+    parts = step_parts(BY_HAND, 0.1, 1e-4)
+    drawn = scenes.bars([parts], 1e3)
+    assert [*drawn][:2] == ["useful and optimizer", "padding"]
+    assert sum(values[0] for values in drawn.values()) == pytest.approx(2000.0)
+    assert [*scenes.bars([dict(reversed(parts.items()))])] == [*drawn]
+
+
+def test_a_trace_holds_operators_inside_one_pass():
+    spans = scenes.trace(script.network(), 1, 4)
+    assert len(spans) > 50 and all(start <= end for start, end in spans)
+    whole = max(end for _, end in spans) - min(start for start, _ in spans)
+    assert (
+        0
+        <= trace_gaps(spans)
+        < whole
+        < sum(end - start for start, end in spans) + trace_gaps(spans)
+    )
 
 
 def test_a_fit_is_taken_only_if_it_finds_exact_prices():

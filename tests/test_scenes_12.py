@@ -8,20 +8,16 @@ import numpy as np
 import pytest
 
 from batchlab import rates
-from batchlab.exercises.rates import grow_at, scenes, told
+from batchlab.exercises.rates import scenes, told
 from batchlab.exercises.rates.adam_rule import adam_rule
-from batchlab.exercises.rates.new_rate import new_rate
-from batchlab.exercises.rates.same_half_life import same_half_life
+from batchlab.exercises.rates.growth_loss import along, growth_loss
+from batchlab.exercises.rates.most_growth import most_growth
 from batchlab.exercises.rates.token_schedule import TokenSchedule
 
 TOLD = told(1e-3, 0.9, 0.99, 1e-8, 0.1)
 
 
 def test_the_rules_are_those_of_the_library():
-    assert new_rate(0.1, 256, 8192, "sgd", 9000) == pytest.approx(rates.linear(0.1, 256, 8192))
-    assert new_rate(3e-4, 256, 1024, "adamw", 9000) == pytest.approx(
-        rates.square_root(3e-4, 256, 1024)
-    )
     after = rates.adam_square_root(rates.Hyperparameters(3e-4, 0.9, 0.999, 1e-8), 256, 1024)
     found = adam_rule(told(3e-4, 0.9, 0.999, 1e-8, 0.1), 256, 1024)
     assert (found["lr"], *found["betas"], found["eps"]) == pytest.approx(
@@ -30,8 +26,14 @@ def test_the_rules_are_those_of_the_library():
     assert found["weight_decay"] == pytest.approx(
         rates.weight_decay_for(0.1, 256, 1024, rate_factor=2)
     )
-    for to in (1, 700, 4096):
-        assert same_half_life(0.95, 512, to) == pytest.approx(rates.beta2_for(0.95, 512, to))
+
+
+def test_the_rule_ends_where_the_limit_says_in_stages_as_well():
+    limit = most_growth(TOLD["betas"])
+    assert adam_rule(TOLD, 1000, int(999 * limit))["betas"][0] > 0
+    halfway = adam_rule(TOLD, 1000, 4000)
+    with pytest.raises(ValueError, match="beta1"):
+        adam_rule(TOLD | halfway, 4000, int(1001 * limit))
 
 
 @pytest.mark.parametrize("after", [640, 4096])
@@ -62,24 +64,11 @@ def test_two_changes_are_one_and_a_way_back_leads_back():
     assert twice.told()["weight_decay"] == pytest.approx(0.1)
 
 
-def test_the_earliest_growth_costs_nothing_and_the_one_before_it_does():
-    at, without = grow_at.grow_at(), grow_at.growth(15_120, "stays")
-    assert at == grow_at.earliest("stays")
-    assert grow_at.growth(at, "stays")[0] <= without[0] < grow_at.growth(at - 280, "stays")[0]
-    assert grow_at.growth(at, "stays")[1] == pytest.approx(without[1] / 2, rel=0.01), "half of it"
-    opened = grow_at.finder()
-    assert opened.scene()["found"] is False
-    assert opened.scene({"at": at, "rate": "stays"})["found"]
-
-
 def test_what_the_page_says_of_growths():
-    without = np.array(grow_at.growth(15_120, "stays")[2])
-    ratio = np.array(grow_at.growth(5040, "stays")[2]) / without
-    assert ratio.min() == pytest.approx(0.97, abs=0.01) and ratio[-1] == pytest.approx(
-        1.36, abs=0.01
-    )
-    linear = [grow_at.growth(at, "x k")[0] / without[-1] for at in range(0, 15_120, 280)]
-    assert min(linear) > 1.13 and max(linear) < 1.14
+    (_, early), (_, late) = along(growth_loss, 5040), along(growth_loss, 13_440)
+    assert min(early) == pytest.approx(0.97, abs=0.01), "the dip"
+    assert early[-1] == pytest.approx(1.36, abs=0.01) and late[-1] < 1
+    assert growth_loss(np.array([1.0]), 0.5, 2, 4, 2, 10) == 0.0625
 
 
 def test_the_noisy_quadratic_is_what_sampling_gives():

@@ -9,13 +9,11 @@ from batchlab import noise
 from batchlab.exercises.noise import (
     bench,
     critical_batch,
-    fastest,
-    fewest_tokens,
     noise_scale,
     scenes,
     step_meter,
+    thrifty,
     two_norms,
-    which_batch,
 )
 from batchlab.noise import norms
 
@@ -36,11 +34,12 @@ def test_two_norms_and_their_ratio_are_those_of_the_library():
 
 def test_curves_agree_with_the_library():
     curve = noise.StepsToTarget(1000, 250)
-    batch, seconds = fastest.fastest(1000, 250, 5e-3, 2e-4)
-    assert batch == pytest.approx(
-        noise.fastest_batch(curve, fixed_seconds=5e-3, seconds_per_sequence=2e-4)
-    )
-    assert seconds == pytest.approx(curve.steps(batch) * (5e-3 + 2e-4 * batch))
+    best = noise.fastest_batch(curve, fixed_seconds=5e-3, seconds_per_sequence=2e-4)
+    assert thrifty.thrifty(250, 5e-3, 2e-4, 1.0 + 1e-12) == pytest.approx(best, rel=1e-4)
+    found_batch = thrifty.thrifty(250, 5e-3, 2e-4, 1.1)
+    assert round(found_batch, 1) == 38.3 and round(best, 1) == 79.1
+    times = [curve.steps(one) * (5e-3 + 2e-4 * one) for one in (found_batch, best)]
+    assert times[0] == pytest.approx(1.1 * times[1])
     found = [
         critical_batch.critical_batch(noise.fit_steps(steps).critical_batch, 256, 0.2)
         for steps in noise.zhang2025().values()
@@ -58,17 +57,6 @@ def test_the_noisy_quadratic_has_the_published_shape():
 def test_the_noise_scale_grows_along_the_regression():
     scales = [round(noise.exact(scenes.examples_of(step)).scale) for step in (0, 5, 20, 60)]
     assert scales == [50, 160, 817, 4846]
-
-
-def test_the_finder_has_one_answer_that_is_neither_an_edge_nor_the_fastest():
-    right = [one for one in fewest_tokens.BATCHES if not fewest_tokens.fault(one)]
-    assert right == [219]
-    assert "fastest" in fewest_tokens.why(463) and "left" in fewest_tokens.why(774)
-
-
-def test_the_words_of_the_reports_are_the_library_s_definitions_and_the_noise_scale():
-    assert set(which_batch.WORDS) == {*noise.DEFINITIONS, "noise_scale"}
-    assert which_batch.which_batch().keys() == which_batch.REPORTS.keys()
 
 
 def heard(step, model, optimizer, schedule, windows, max_norm):

@@ -97,7 +97,7 @@ def test_t90_is_students_t():
 
 
 def test_the_page_says_how_many_wrong_verdicts_there_are():
-    assert len(verdict_test.exercise.tests[1]) == 19 and len(verdict_test.of.styles) == 1
+    assert len(verdict_test.exercise.tests[1]) == 8 and len(verdict_test.of.styles) == 1
 
 
 def test_every_verdict_is_due_somewhere_on_the_page_and_in_fresh_cases():

@@ -9,7 +9,7 @@ import torch
 from batchlab.cluster import distributed, ranks
 from batchlab.exercises.many import half_way, scenes, worlds
 from batchlab.exercises.many import model as net
-from batchlab.exercises.many.best_turn import ROWS, fault
+from batchlab.exercises.many.best_rows import best_rows
 from batchlab.exercises.many.exact_step import exact_step, flat
 from batchlab.exercises.many.report_test import of
 
@@ -116,10 +116,22 @@ def test_a_right_report_agrees_with_the_ring_of_a_world():
     assert [one["sent"] for one in told] == sent
 
 
-def test_the_finder_has_one_answer_which_is_none_of_the_easy_ones():
-    right = [rows for rows in ROWS if not fault(rows)]
-    assert len(right) == 1 and right[0] not in (ROWS[0], ROWS[-1], 60)
-    assert "stages" in fault(12) and fault("a") and scenes.finder() is not None
+def test_the_sliders_show_the_step_that_the_exercise_asks_for():
+    times = {
+        rows: scenes.seconds_of(8, 420, rows, 0.018, 0.02)[0]
+        for rows in range(1, 421)
+        if 420 % rows == 0
+    }
+    assert min(times, key=times.get) == best_rows(8, 420, 0.018, 0.02) == 7
+    shown = scenes.turns().scene({"stages": 8, "rows": 7})
+    assert shown["seconds of a step"] == f"{times[7]:.2f}" and shown["idle"] == "10.4%"
+
+
+def test_bills_of_ranks_are_added_up_but_updates_are_not():
+    one = {"updates": 2, "micro_batches": 8, "slots": 100, "real_tokens": 60, "targets": 50,
+           "seconds": 1.5, "losses": [8.0, 7.5]}  # fmt: skip
+    both = scenes._together([one, {**one, "slots": 90}])
+    assert (both.updates, both.micro_batches, both.slots, both.losses) == (2, 16, 190, (8.0, 7.5))
 
 
 def test_four_ranks_are_not_four_times_as_fast():

@@ -11,10 +11,10 @@ import pytest
 
 from batchlab import adapt
 from batchlab.exercises.adaptive import best_step as place
-from batchlab.exercises.adaptive import planted, reasons, scenes
+from batchlab.exercises.adaptive import live, planted, reasons, scenes
+from batchlab.exercises.adaptive.best_step import worth
 from batchlab.exercises.adaptive.control import control
 from batchlab.exercises.adaptive.ramp_steps import ramp_steps
-from batchlab.exercises.adaptive.worth import worth
 from batchlab.rates import PUBLISHED, Ramp, Stage
 
 
@@ -102,6 +102,16 @@ def test_a_short_real_run_grows_by_the_reference_and_stays_at_its_maximum():
     ran = scenes.trained(control, seed=0, tokens=3200, most=4)
     assert ran["sizes"][0] == 2 and ran["sizes"][-1] == 4 and ran["tokens"] >= 3200
     assert ran["rates"]["rate"] == pytest.approx(1.5e-3 * math.sqrt(2))
+
+
+def test_a_ramp_follows_its_plan_and_a_constant_stays():
+    plan = scenes.ramped([(0, 2), (1280, 4)])
+    ran = scenes.trained(plan, seed=0, tokens=2560, most=16)
+    assert ran["sizes"] == [2] * 10 + [4] * 5
+    assert ran["rates"]["rate"] == pytest.approx(1.5e-3 * math.sqrt(2))
+    ran = scenes.trained(scenes.constant, seed=0, tokens=1024, most=16, first=4)
+    assert ran["sizes"] == [4] * 4
+    assert ran["rates"]["beta2"] == pytest.approx(live.START["beta2"] ** 2)
 
 
 @pytest.mark.slow

@@ -264,3 +264,26 @@ def test_a_trace_that_makes_no_sense_is_refused_with_its_line(tmp_path, text, sa
 def test_what_cannot_be_served_is_refused(ask, says):
     with pytest.raises(ValueError, match=says):
         ask(serving.at_once([1], [2]))
+
+
+@pytest.mark.parametrize("policy", serving.POLICIES)
+@pytest.mark.parametrize("rows", [1, 3, 8])
+def test_passes_priced_at_once_are_those_of_a_loop(policy, rows):
+    """The judge executes pass after pass; to the last bit, also where a cache makes some wait."""
+    rng = np.random.default_rng(rows)
+    arrivals = np.cumsum(rng.exponential(20.0, 40)) * rng.integers(0, 2, 40)
+    trace = serving.trace(np.sort(arrivals), rng.integers(1, 50, 40), rng.integers(1, 90, 40))
+    for cost in (serving.Affine(1.0, 0.1, 0.003), serving.Roofline(7.0, 0.3, 1.0, 2.0, 3.0)):
+        steps = []
+
+        def execute(step, cost=cost, steps=steps):
+            steps.append(step)
+            return cost.seconds(step.tokens, step.contexts)
+
+        loop = serving.play(trace, serving.Scheduler(policy, rows, 200, 64), execute)
+        found = serving.simulate(trace, cost, policy=policy, rows=rows, cache=200, chunk=64)
+        for name in ("first_token", "latency"):
+            assert getattr(found, name).tolist() == getattr(loop, name).tolist()
+        assert (found.seconds, found.busy_seconds) == (loop.seconds, loop.busy_seconds)
+        assert found.decode_passes == loop.decode_passes and found.row_steps == loop.row_steps
+        assert found.useful_row_steps == loop.useful_row_steps

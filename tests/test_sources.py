@@ -301,6 +301,9 @@ def test_directives_become_plain_markdown():
     text = "(label)=\n# T\n\n:::{admonition} Mind\n:class: tip\nOne.\n\nTwo.\n:::\n"
     box = "> **Mind**\n>\n> One.\n>\n> Two.\n"
     assert prose.plain_markdown(text, {}) == (f'<a id="label"></a>\n\n# T\n\n{box}', [])
+    fold = "```{admonition} Why?\n:class: dropdown\n\nSo.\n```"
+    folded = "<details><summary>Why?</summary>\n\nSo.\n\n</details>"
+    assert prose.plain_markdown(fold, {})[0] == folded
     figure = "```{figure} img/a.svg\n:alt: A drawing\nIts words.\n```"
     assert prose.plain_markdown(figure, {})[0] == "![A drawing](img/a.svg)\n\n*Its words.*"
 

@@ -106,6 +106,18 @@ def test_the_counter_counts_what_a_step_allocates_and_nothing_else():
     assert counter.measure_peak(step, held=[held, held[:10], "no tensor"]) == 4 * 6000
 
 
+def test_a_model_and_its_optimizer_are_held_with_gradients_and_states():
+    net = torch.nn.BatchNorm1d(100)  # two weights, two buffers of 100 and a count in 8 bytes
+    optimizer = torch.optim.Adam(net.parameters())  # two states of 100 a weight, a step in 4 bytes
+    net(torch.ones(2, 100)).sum().backward()
+    optimizer.step()
+    held = 4 * (2 + 2) * 100 + 8, 4 * 2 * 100, 2 * (4 * 2 * 100 + 4)
+    assert counter.bytes_held([net]) == held[0] + held[1]
+    assert counter.bytes_held([optimizer]) == 4 * 2 * 100 + held[2]
+    assert counter.bytes_held([net, optimizer]) == sum(held), "shared weights count once"
+    assert counter.measure_peak(lambda: None, held=(net, optimizer)) == sum(held)
+
+
 def test_profiling_leaves_the_standard_error_alone(capfd):
     counter.measure_peak(lambda: torch.ones(10))
     assert capfd.readouterr().err == ""

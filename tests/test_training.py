@@ -129,6 +129,32 @@ def test_eight_bit_states_are_those_of_bitsandbytes(shape):
     assert sum(one.nbytes for one in made.state[weight].values()) == BITSANDBYTES[shape]
 
 
+def test_a_trainer_leaves_the_embedding_in_32_bits_and_its_head_in_8():
+    table, hidden, head = (torch.nn.Parameter(torch.zeros(n, 256)) for n in (300, 80, 300))
+    for one in (table, hidden, head):
+        one.grad = torch.zeros_like(one)
+    made = optimizers.maker("adamw8bit-trainer", vocabulary=300)([table, hidden, head])
+    made.step()
+    bytes_of = [sum(one.nbytes for one in made.state[p].values()) for p in (table, hidden, head)]
+    assert bytes_of == [8 * 300 * 256, 2 * 80 * 256 + 2 * 4 * 80, BITSANDBYTES[300, 256]]
+
+
+def test_the_states_of_qwen_under_a_trainer_are_the_1_8_gb_that_were_measured():
+    """Qwen2.5-0.5B: 136 M of 494 M weights are its embedding; 1.0 GB if all were in 8 bits."""
+    from transformers import Qwen2Config
+
+    config = Qwen2Config(
+        vocab_size=151_936, hidden_size=896, intermediate_size=4864, num_hidden_layers=24,
+        num_attention_heads=14, num_key_value_heads=2, tie_word_embeddings=True,
+    )  # fmt: skip
+    found = {}
+    for name in ("adamw8bit", "adamw8bit-trainer"):
+        make = optimizers.maker(name, vocabulary=config.vocab_size)
+        found[name] = trace.predict_states(config, dtype=torch.bfloat16, make_optimizer=make)
+    gigabytes = [round(one.optimizer / 1e9, 1) for one in found.values()]
+    assert gigabytes == [1.0, 1.8]
+
+
 def test_states_by_hand_and_from_the_real_optimizers():
     """A hidden matrix of 6 x 4 and an embedding of 10 x 4, in float32."""
     values = {}
@@ -143,7 +169,8 @@ def test_states_by_hand_and_from_the_real_optimizers():
             for p in (hidden, embedding)
         ]
     assert values == {
-        "adamw": [48, 80], "adam": [48, 80], "adamw8bit": [48, 80], "adafactor": [10, 14],
+        "adamw": [48, 80], "adam": [48, 80], "adamw8bit": [48, 80],
+        "adamw8bit-trainer": [48, 80], "adafactor": [10, 14],
         "sgd": [0, 0], "lion": [24, 40], "muon": [24, 80],
     }  # fmt: skip
 

@@ -126,10 +126,11 @@ def test_the_calculator_knows_that_a_device_is_not_a_replica():
         "rows": 8, "accumulation": 16, "devices": 64, "tensor": 8, "pipeline": 1, "length": 1024
     }  # fmt: skip
     scene = made.scene(setting)
-    assert scene["data_parallel"] == "8" and scene["slots per step"] == "1,048,576"
+    assert scene["replicas"] == "8" and scene["slots per step"] == "1,048,576"
     assert scene["found"]
     refused = made.scene({**setting, "devices": 1})
     assert refused["slots per step"] == "-" and not refused["found"]
+    assert widgets.calculator(devices=[8], tensor=[1, 16]).scene()["replicas"] == "8"
 
 
 def test_the_html_needs_no_kernel_and_no_other_host(monkeypatch):

@@ -19,8 +19,8 @@ __all__ = ["UTILISATION", "Bill", "Span", "bill", "reached"]
 
 # Measured MFU of dense training, lowest and highest of Llama 3's Table 4 (38 to 43 %, 8,192 to
 # 16,384 H100) widened by Korthikanti et al. 2023 (56 % on A100, 530 B): what a good run reaches.
-# A first run on own data is often below it: give what `doctor` measured. In fp8 and fp4, by model,
-# layout and devices, `roofline.utilisation` tells what public runs lead to expect.
+# A first run on own data is often below it: give what `doctor` measured. By model, layout and
+# devices `roofline.utilisation` tells what public runs lead to expect.
 UTILISATION = (0.38, 0.56)
 
 
@@ -76,8 +76,8 @@ def bill(
     """The bill of training on `tokens` tokens.
 
     flops_per_token  forward and backward: `roofline.flops_per_token`; 6 x parameters at least
-    utilisation      least and most MFU; equal ends if it was measured; in fp8 and fp4 `shares`
-                     and `device` of `roofline.utilisation.expected`
+    utilisation      least and most MFU; equal ends if it was measured; else `shares` and `device`
+                     of `roofline.utilisation.expected`
     price_per_hour   of one device, in any currency
     watts            of one device; by default what its data sheet prints
 

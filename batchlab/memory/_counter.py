@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 __all__ = [
     "CUDA_BLOCK",
@@ -35,9 +35,9 @@ def measure_peak(
 ) -> int:
     """Peak bytes while `step()` runs, counted independently of the prediction.
 
-    Counted are the tensors that are `held` before (parameters, optimizer states) and whatever the
-    step allocates; what others hold on the device, and the workspaces of cuBLAS, are not. On a GPU
-    the allocator's own counter tells. The CPU has none: there the profiler's memory events are
+    Counted are what is `held` before (tensors, models, optimizers with their states) and whatever
+    the step allocates; what others hold on the device, and the workspaces of cuBLAS, are not. On a
+    GPU the allocator's own counter tells. The CPU has none: there the profiler's memory events are
     added up.
     """
     place = torch.device(device)
@@ -128,13 +128,24 @@ def free_bytes(model: Any) -> int:
 def bytes_held(tensors: Iterable[Any], *, block: int = 1) -> int:
     """Bytes of the distinct storages behind these tensors, each rounded up to whole blocks.
 
-    What is no tensor holds none; on a GPU, tensors of the CPU hold none either.
+    A model stands for its parameters, their gradients and its buffers, an optimizer for its
+    parameters and states. What else is no tensor holds none; on a GPU, tensors of the CPU neither.
     """
-    there = [value for value in tensors if isinstance(value, Tensor)]
+    there = [one for value in tensors for one in _inside(value) if isinstance(one, Tensor)]
     if block > 1:
         there = [value for value in there if value.is_cuda]
     storages = (value.untyped_storage() for value in there)
     return sum({one.data_ptr(): -(-one.nbytes() // block) * block for one in storages}.values())
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, nn.Module):
+        weights = list(value.parameters())
+        return [*weights, *value.buffers(), *(one.grad for one in weights)]
+    if isinstance(value, torch.optim.Optimizer):
+        weights = [one for group in value.param_groups for one in group["params"]]
+        return [*weights, *(one for state in value.state.values() for one in state.values())]
+    return [value]
 
 
 def _free_memory() -> int:

@@ -46,23 +46,28 @@ class Adam8bit(torch.optim.Optimizer):
     """The states of bitsandbytes' AdamW8bit; `step` makes them and updates nothing.
 
     Two bytes a weight and two float32 scales a block of 256; a weight of fewer than 4,096 values
-    keeps two float32 moments. Its kernels work in place.
+    keeps two float32 moments. Its kernels work in place. A `Trainer` (transformers 5.23) leaves
+    the embedding in float32, a head of its own not: with `vocabulary`, so does this.
     """
 
-    def __init__(self, parameters: Any, lr: float = 1e-4) -> None:
-        super().__init__(parameters, {"lr": lr})
+    def __init__(self, parameters: Any, lr: float = 1e-4, vocabulary: int | None = None) -> None:
+        given = list(parameters)
+        tables = [one for one in given if one.ndim == 2 and one.shape[0] == vocabulary]
+        self.table = tables[0] if tables else None  # parameters come in order: the input first
+        super().__init__(given, {"lr": lr})
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
         for group in self.param_groups:
             for weight in (one for one in group["params"] if one.grad is not None):
-                self.state[weight] = self.state[weight] or _eight_bits(weight)
+                whole = weight is self.table
+                self.state[weight] = self.state[weight] or _eight_bits(weight, whole)
 
 
-def _eight_bits(weight: Tensor) -> dict[str, Tensor]:
+def _eight_bits(weight: Tensor, whole: bool = False) -> dict[str, Tensor]:
     make = functools.partial(torch.zeros, device=weight.device)
     moments = ("1", "2")
-    if weight.numel() < WHOLE:
+    if whole or weight.numel() < WHOLE:
         return {f"state{n}": make(weight.shape, dtype=torch.float32) for n in moments}
     blocks = -(-weight.numel() // BLOCK)
     scales = {f"absmax{n}": make(blocks, dtype=torch.float32) for n in moments}
@@ -95,6 +100,7 @@ OPTIMIZERS: Mapping[str, Callable[..., torch.optim.Optimizer]] = {
     "adamw": torch.optim.AdamW,
     "adam": torch.optim.Adam,
     "adamw8bit": Adam8bit,
+    "adamw8bit-trainer": Adam8bit,
     "adafactor": torch.optim.Adafactor,
     "sgd": torch.optim.SGD,  # without momentum: it keeps nothing
     "lion": Lion,
@@ -116,6 +122,8 @@ def maker(name: str, *, vocabulary: int, device: str = "cpu") -> MakeOptimizer:
         raise ValueError(f"unknown optimizer {name!r}; there are {', '.join(OPTIMIZERS)}")
     if name == "muon" and not hasattr(torch.optim, "Muon"):
         raise ValueError(f"muon needs torch 2.9 or newer, this is {torch.__version__}")
+    if name == "adamw8bit-trainer":
+        return functools.partial(Adam8bit, vocabulary=vocabulary)
     together = torch.device(device).type == "cuda"
     if name == "muon":
         return functools.partial(MuonWithAdamW, vocabulary=vocabulary, together=together)

@@ -8,13 +8,12 @@ Words
     finished its steps ended; a cell that ran out of memory holds no counts
 """
 
-import math
-import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TypeAlias, TypeVar, get_args, get_origin
+from typing import TypeAlias, TypeVar
 
 from batchlab.counts import Counts
+from batchlab.records._checked import SAYS, Checked, are_numbers, is_of, says
 
 __all__ = ["LAYOUTS", "Cell", "Identity", "Json", "Model", "Parts", "require_same"]
 
@@ -23,22 +22,6 @@ Number = TypeVar("Number", int, float)
 
 STATUS = ("ok", "out_of_memory")
 LAYOUTS = ("padded", "bucketed", "packed")  # in the order of tables
-SAYS = {
-    int: "a whole number >= 0",
-    float: "a finite number >= 0",
-    str: "a text",
-    bool: "true or false",
-}
-
-
-class Checked:
-    """A value whose fields are of the types that they are declared with."""
-
-    def __post_init__(self) -> None:
-        for one in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, one.name)
-            if not _is(value, one.type):
-                raise ValueError(f"{one.name} must be {_says(one.type)}, got {value!r:.40}")
 
 
 @dataclass(frozen=True)
@@ -136,7 +119,7 @@ class Cell(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, count in vars(self.counts).items():
-            if not _is(count, int | None):
+            if not is_of(count, int | None):
                 raise ValueError(f"{name} must be {SAYS[int]}, got {count!r:.40}")
         if self.status not in STATUS:
             raise ValueError(f"status must be {' or '.join(STATUS)}, got {self.status!r:.40}")
@@ -288,8 +271,8 @@ def _require_seconds(part: str, seconds: Sequence[float], steps: int) -> None:
     known = [name for name, _ in Parts().items()]
     if part not in known:
         raise ValueError(f"step_parts has no part {part!r:.40}; there are {', '.join(known)}")
-    if not isinstance(seconds, tuple) or not all(_is(one, float) for one in seconds):
-        raise ValueError(f"step_parts of {part} must be {_says(tuple[float, ...])}")
+    if not isinstance(seconds, tuple) or not are_numbers(seconds, float):
+        raise ValueError(f"step_parts of {part} must be {says(tuple[float, ...])}")
     if len(seconds) != steps:
         raise ValueError(f"step_parts of {part} has {len(seconds)} entries for {steps} steps")
 
@@ -298,23 +281,3 @@ def _joined(
     one: tuple[Number, ...] | None, other: tuple[Number, ...] | None
 ) -> tuple[Number, ...] | None:
     return None if one is None or other is None else one + other
-
-
-def _is(value: object, kind: object) -> bool:
-    """Whether a value is of a declared type; numbers are finite and not negative."""
-    if isinstance(kind, types.UnionType):
-        return any(_is(value, one) for one in get_args(kind))
-    if get_origin(kind) is tuple:
-        return isinstance(value, tuple) and all(_is(one, get_args(kind)[0]) for one in value)
-    if kind in (int, float):
-        number = isinstance(value, int if kind is int else int | float)
-        return number and not isinstance(value, bool) and 0 <= value < math.inf  # type: ignore[operator]
-    return isinstance(value, get_origin(kind) or kind)  # type: ignore[arg-type]
-
-
-def _says(kind: object) -> str:
-    if isinstance(kind, types.UnionType):
-        return next(_says(one) for one in get_args(kind))
-    if get_origin(kind) is tuple:
-        return f"a list, each entry {_says(get_args(kind)[0])}"
-    return SAYS.get(kind, "an object")  # type: ignore[call-overload, no-any-return]

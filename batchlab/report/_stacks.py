@@ -60,8 +60,9 @@ def stack_summary(lines: Iterable[Line], kind: str) -> str:
     about = runs[-1]["environment"]
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     core = [100 * one["core"] for one in runs]
+    turns = " to ".join(map(str, sorted({one["rounds"] for one in runs})))
     return (
-        f"{len(found)} planted causes, turns of each: {runs[-1]['rounds']}; {of['named']} named, "
+        f"{len(found)} planted causes, turns of each: {turns}; {of['named']} named, "
         f"{of['refused']} named without a gain, {of['open']} left to an experiment, "
         f"{of['overlooked']} overlooked. The share lies within in {sum(shares)} of {len(shares)}, "
         f"the gain in {sum(map(_gain_within, gains))} of {len(gains)}, the mean of the turns itself"

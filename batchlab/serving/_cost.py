@@ -65,6 +65,14 @@ class Roofline:
         computed = self.flops_per_token * tokens
         return max(moved / self.bytes_per_second, computed / self.flops_per_second)
 
+    def stretch(self, growing: Sequence[int], resting: Sequence[int], passes: int) -> np.ndarray:
+        """Seconds of each of so many decoding passes, between which contexts grow by 1."""
+        read = sum(growing) + sum(resting) + len(growing) * np.arange(passes)
+        moved = self.weights_bytes + self.kv_bytes * read
+        computed = self.flops_per_token * (len(growing) + len(resting))
+        computing = computed / self.flops_per_second
+        return np.asarray(np.maximum(moved / self.bytes_per_second, computing))
+
     def most_tokens_per_second(self, context: float) -> float:
         """What decoding approaches with ever more requests of this context: a bound of bandwidth.
 
@@ -96,6 +104,12 @@ class Affine:
     def seconds(self, tokens: int, contexts: Sequence[int]) -> float:
         rectangle = len(contexts) * max(contexts, default=0)
         return self.fixed_seconds + self.token_seconds * tokens + self.read_seconds * rectangle
+
+    def stretch(self, growing: Sequence[int], resting: Sequence[int], passes: int) -> np.ndarray:
+        """Seconds of each of so many decoding passes, between which contexts grow by 1."""
+        rows = len(growing) + len(resting)
+        longest = np.maximum(max(growing) + np.arange(passes), max(resting, default=0))
+        return self.fixed_seconds + self.token_seconds * rows + self.read_seconds * (rows * longest)
 
 
 def calibrate(passes: Iterable[Pass]) -> Affine:

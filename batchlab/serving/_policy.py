@@ -126,8 +126,8 @@ class Scheduler:
             return None
         return self._chunked() if self.policy == "chunked" else self._whole()
 
-    def done(self, step: Step) -> list[Running]:
-        """Book what a pass computed; return the requests that it finished."""
+    def done(self, step: Step, passes: int = 1) -> list[Running]:
+        """Book what a pass computed, or so many like it; return the requests that it finished."""
         ended = []
         for chunk in step.chunks:
             chunk.running.read = chunk.stop
@@ -135,7 +135,7 @@ class Scheduler:
                 chunk.running.made = 1
                 ended += [chunk.running] if chunk.running.finished else []
         for one in step.decoding:
-            one.made += 1
+            one.made += passes
             ended += [one] if one.finished else []
         if self.policy != "static" or all(one.finished for one in self.running):
             self.running = [one for one in self.running if not one.finished]

@@ -102,11 +102,32 @@ def simulate(
     def seconds(step: Step) -> float:
         return cost.seconds(step.tokens, step.contexts)
 
-    return play(trace, Scheduler(policy, rows, cache, chunk), seconds)
+    return play(trace, Scheduler(policy, rows, cache, chunk), seconds, _stretch(cost))
 
 
-def play(trace: Trace, scheduler: Scheduler, execute: Callable[[Step], float]) -> Served:
-    """Serve a trace with passes that `execute` runs, or prices, in seconds each."""
+def _stretch(cost: Cost) -> Callable[[Step, int], np.ndarray] | None:
+    """What prices many passes at once, where the cost knows how."""
+    known: Callable[..., np.ndarray] | None = getattr(cost, "stretch", None)
+    if known is None:
+        return None
+
+    def stretch(step: Step, passes: int) -> np.ndarray:
+        growing = [one.context + 1 for one in step.decoding]
+        return known(growing, [one.context + 1 for one in step.idle], passes)
+
+    return stretch
+
+
+def play(
+    trace: Trace,
+    scheduler: Scheduler,
+    execute: Callable[[Step], float],
+    stretch: Callable[[Step, int], np.ndarray] | None = None,
+) -> Served:
+    """Serve a trace with passes that `execute` runs, or prices, in seconds each.
+
+    `stretch` prices passes in a row between which nobody comes or goes: the same, all at once.
+    """
     first, last = np.full(len(trace), np.nan), np.full(len(trace), np.nan)
     now = start = float(trace.arrivals[0])
     came = prefills = decodes = computed = useful = 0
@@ -121,15 +142,24 @@ def play(trace: Trace, scheduler: Scheduler, execute: Callable[[Step], float]) -
                 break
             now = float(trace.arrivals[came])
             continue
-        took = execute(step)
-        now, busy = now + took, busy + took
+        passes = 1
+        if stretch is None or step.chunks:
+            took = execute(step)
+            now, busy = now + took, busy + took
+        else:
+            least = min(one.output - one.made for one in step.decoding)
+            each = stretch(step, least)
+            times = np.cumsum([now, *each])  # when each begins, and the last one's end
+            next_arrival = trace.arrivals[came] if came < len(trace) else np.inf
+            passes = max(1, int(np.searchsorted(times[:-1], next_arrival)))
+            now, busy = float(times[passes]), float(np.cumsum([busy, *each[:passes]])[-1])
         prefills += not step.rows
-        decodes += bool(step.rows)
-        computed, useful = computed + step.rows, useful + len(step.decoding)
+        decodes += passes * bool(step.rows)
+        computed, useful = computed + passes * step.rows, useful + passes * len(step.decoding)
         for chunk in step.chunks:
             if chunk.stop == chunk.running.prompt:
                 first[chunk.running.request] = now
-        for ended in scheduler.done(step):
+        for ended in scheduler.done(step, passes):
             last[ended.request] = now
     return Served(
         scheduler.policy, scheduler.rows, trace, first - trace.arrivals, last - trace.arrivals,

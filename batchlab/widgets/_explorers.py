@@ -195,7 +195,7 @@ def calculator(
         return plan.Plan(rows, accumulation, degree, length)
 
     def scene(**setting: int) -> dict[str, Any]:
-        names = ("data_parallel", "sequences per step", "slots per step", "slots at once")
+        names = ("replicas", "sequences per step", "slots per step", "slots at once")
         try:
             one = step(**setting)
         except ValueError as error:
@@ -205,8 +205,10 @@ def calculator(
         return {"facts": dict(zip(names, map(units.count, numbers), strict=True))}
 
     title = "The effective batch"
-    if slots is None:
-        return explorer(title, offered, scene, show=_readable)
+    if slots is None:  # one replica a device at first: what does not divide teaches later
+        start = {name: values[len(values) // 2] for name, (_, values) in offered.items()}
+        start |= {"tensor": min(tensor), "pipeline": min(pipeline)}
+        return explorer(title, offered, scene, show=_readable, start=start)
 
     def meets(**setting: int) -> bool:
         try:
