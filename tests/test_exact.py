@@ -1,5 +1,6 @@
 """Loops that others wrote divide by the targets of the whole step: one line makes them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -232,7 +233,8 @@ def test_two_ranks_take_the_step_of_one(tmp_path):
     """Two processes under torchrun: unequal targets on the ranks, a micro-batch without any."""
     script = Path(__file__).with_name("exact_ranks.py")
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
-    subprocess.run([*command, script, tmp_path], check=True, capture_output=True, text=True)
+    at = os.environ | {"PYTHONPATH": str(script.parent.parent)}
+    subprocess.run([*command, script, tmp_path], check=True, capture_output=True, env=at)
     weights, losses = by_hand([{"input_ids": [3]}, *DOCUMENTS[1:8]], sizes=(4, 4))
     found = torch.load(tmp_path / "found.pt")
     assert not close(found.pop("without")[0], weights), "without the line it is another step"

@@ -81,7 +81,8 @@ def with_requirements(names: set[str]) -> set[str]:
 
 def hosted(folder: Path) -> tuple[Path, Path]:
     """A Python that has the packages of Colab, by links; and the folder of these links."""
-    here, links = Path(sysconfig.get_path("purelib")), folder / "packages"
+    # dill, behind `dataset.map`, knows what is installed by this folder name
+    here, links = Path(sysconfig.get_path("purelib")), folder / "site-packages"
     links.mkdir()
     for name in with_requirements(set(COLAB)):
         for top in {file.parts[0] for file in metadata.distribution(name).files or []}:
