@@ -14,7 +14,7 @@ Words
 import contextlib
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,11 +52,8 @@ class Counts:
 
     def __add__(self, other: "Counts") -> "Counts":
         """Totals add; a total of something unknown is unknown."""
-        sums: dict[str, int | None] = {}
-        for field in fields(self):
-            ours, theirs = getattr(self, field.name), getattr(other, field.name)
-            sums[field.name] = None if ours is None or theirs is None else ours + theirs
-        return Counts(**sums)
+        sides = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Counts(*(None if a is None or b is None else a + b for a, b in sides))
 
     @property
     def waste(self) -> float | None:

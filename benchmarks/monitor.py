@@ -1,13 +1,14 @@
 """What watching a loop costs: seconds of the same steps alone, watched, and under torch's profiler.
 
-    python benchmarks/monitor.py [--steps N] [--blocks N] [--hidden N] [--compile]
+    python benchmarks/monitor.py [--steps N] [--blocks N] [--hidden N] [--compile] [--empty]
 
 A small model on the embedded corpus, eight rows of at most 64 tokens, in turns: a block of steps
 watched, one alone, one profiled, in an order that moves on with each turn. Seconds are those of the
 process, so that other work on the machine does not count but for the caches that it takes, from the
 first step to the last: a run begins and ends once. A block is longer than a record, so that writing
 is in it. The ratio is the median of the turns, between the turns that nine medians in ten lie in.
-With --compile every row has 64 slots.
+With --compile every row has 64 slots. With --empty the model does nothing with its rows: what is
+left is what watching costs in itself, which a noisy machine cannot hide.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import time
 from math import comb
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -54,10 +56,11 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, default=15, help="of each kind (15)")
     parser.add_argument("--hidden", type=int, default=64, help="width of the model (64)")
     parser.add_argument("--compile", action="store_true", help="one static shape, compiled")
+    parser.add_argument("--empty", action="store_true", help="a model without work")
     options = parser.parse_args()
     torch.set_num_threads(1)
     corpus = data.embedded().at_most(LONGEST)
-    net = model.small(corpus.vocabulary, hidden=options.hidden)
+    net = Empty() if options.empty else model.small(corpus.vocabulary, hidden=options.hidden)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-5)
     names = ("input_ids", "labels", "attention_mask")
     inputs = []
@@ -82,6 +85,17 @@ def main() -> None:
         ratio, away = median(ratios), outermost(len(ratios))
         span = f"{ratios[away]:.4f} to {ratios[-1 - away]:.4f}"
         print(f"  {kind}: {ratio:.4f} times ({span}), {1e6 * (ratio - 1) * step:+.0f} us a step")
+
+
+class Empty(torch.nn.Module):
+    """A causal model to who watches it, and one product to who runs it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(()))
+
+    def forward(self, **_: torch.Tensor) -> Any:
+        return SimpleNamespace(loss=self.weight * 2)
 
 
 def outermost(number: int) -> int:

@@ -219,8 +219,8 @@ class Recorder(Passes):
             peak_bytes=torch.cuda.max_memory_allocated(self.device) if cuda else None,
             allocator_retries=None if before is None else (self._retries or 0) - before,
             environment={**self._environment, "date": records.now()},
+            more=self._more(),
         )
-        cell = replace(cell, more={**cell.more, **self._more()})
         self._logs.send(metrics(cell), self.step_before + self._number)
         self._append(cell)
         self._first = False

@@ -76,8 +76,9 @@ class Step:
 
 
 def cell_of(
-    steps: Sequence[Step], model: nn.Module, *, lost: Sequence[str], world: World, **more: Any
-) -> Cell:
+    steps: Sequence[Step], model: nn.Module, *,
+    lost: Sequence[str], world: World, more: dict[str, Any], **known: Any,
+) -> Cell:  # fmt: skip
     """The steps as one cell; quantities that were `lost` on the way are unknown in it."""
     varlen = has_varlen(model)
     each = [reduce(add, (one.read(varlen=varlen) for one in step.taken)) for step in steps]
@@ -106,10 +107,10 @@ def cell_of(
         step_parts=named,
         parts=Parts(**{f"{name}_seconds": sum(spent) for name, spent in named.items()}),
         identity=identity_of(model),
-        more={"documents_mixed": any(any(step.mixes) for step in steps)} if packed else {},
+        more=({"documents_mixed": any(any(step.mixes) for step in steps)} if packed else {}) | more,
         forward_seconds=work.get("forward"),
         backward_seconds=work.get("backward"),
-        **more,
+        **known,
     )
 
 

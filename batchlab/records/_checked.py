@@ -6,7 +6,7 @@ class with types  ->  Checked: a wrong value is refused with the name of its fie
 import math
 import types
 from dataclasses import fields
-from typing import get_args, get_origin
+from typing import Any, get_args, get_origin
 
 __all__ = ["SAYS", "Checked", "are_numbers", "is_of", "says"]
 
@@ -39,13 +39,12 @@ def is_of(value: object, kind: object) -> bool:
     return isinstance(value, get_origin(kind) or kind)  # type: ignore[arg-type]
 
 
-def are_numbers(values: tuple[object, ...], kind: object) -> bool:
+def are_numbers(values: tuple[Any, ...], kind: object) -> bool:
     """Whether all are of a declared type of number; a record has thousands of them."""
     wanted = (int,) if kind is int else (int, float)
-    return all(
-        isinstance(one, wanted) and not isinstance(one, bool) and 0 <= one < math.inf
-        for one in values
-    )
+    if not all(issubclass(one, wanted) and one is not bool for one in set(map(type, values))):
+        return False
+    return all(map(math.inf.__gt__, values)) and min(values, default=0) >= 0
 
 
 def says(kind: object) -> str:
