@@ -11,11 +11,9 @@ import torch
 import torch.nn.functional as F
 
 from batchlab.cli import check
-from batchlab.exercises.accumulation import ranks, scenes, watch
+from batchlab.exercises.accumulation import scenes, watch
 from batchlab.exercises.accumulation.bigram import IGNORE, Layered, made, windows_of
-from batchlab.exercises.accumulation.full_step import full_step
 from batchlab.exercises.accumulation.take_step import take_step
-from batchlab.exercises.accumulation.world import at_once
 
 WINDOWS = [[3, 8, 1, 4], [5, 0, 6, 3]]
 
@@ -39,18 +37,6 @@ def test_the_step_is_that_of_pytorchs_own_mean_over_the_whole_window(max_norm):
     assert seen["weights"] == pytest.approx(np.array(weights), rel=1e-10)
 
 
-def test_several_ranks_take_the_step_of_one():
-    one = watch.steps(
-        lambda model, optimizer, schedule, micro_batches, max_norm: full_step(
-            model, optimizer, micro_batches, max_norm, lambda tensor: tensor
-        )[0],
-        [[7, 2]],
-    )
-    seen = ranks.on_ranks(full_step, [[7, 2], []])
-    assert seen["weights by rank"][1] == pytest.approx(one["weights"][0], rel=1e-6)
-    assert seen["loss by rank"] == pytest.approx([one["loss per target token"][0]] * 2)
-
-
 def test_the_timeline_frees_activations_and_keeps_gradients():
     events = watch.timeline(take_step, [3, 8, 1, 4])
     assert [name for name, _ in events] == ["forward", "backward"] * 4 + ["step"]
@@ -63,21 +49,6 @@ def test_what_was_patched_is_put_back():
     before = torch.autograd.backward
     watch.steps(take_step, WINDOWS)
     assert torch.autograd.backward is before
-
-
-def test_a_rank_that_waits_for_one_that_left_is_told_at_once():
-    def leaves(rank, over_ranks):
-        return over_ranks(torch.ones(())) if rank == 0 else None
-
-    with pytest.raises(RuntimeError, match=r"rank 0 waits for ever.*rank 1 left after 0 calls"):
-        at_once(leaves, 2)
-
-
-def test_ranks_that_send_other_shapes_call_in_another_order():
-    with pytest.raises(RuntimeError, match="another order"):
-        at_once(lambda rank, over_ranks: over_ranks(torch.zeros(rank + 1)), 2)
-    with pytest.raises(TypeError, match="adds tensors"):
-        at_once(lambda rank, over_ranks: over_ranks(3), 1)
 
 
 @pytest.mark.parametrize(
@@ -96,19 +67,17 @@ def test_the_steps_of_the_self_test_divide_too_little_and_too_much(step, length)
 
 
 @pytest.mark.slow
-def test_steps_and_ranks_are_judged_beside_an_answer_in_another_process(tmp_path):
-    """Two answers are spoilt; the other process is told the same thoughts as a learner."""
+def test_a_step_is_judged_beside_an_answer_in_another_process(tmp_path):
+    """One answer is spoilt; the other process is told the same thought as a learner."""
     source = Path("solutions/05_accumulation/accumulation.ipynb")
     book = nbformat.read(source, as_version=4)
     for cell in book.cells:
         if cell.source.startswith("def take_step"):
             cell.source = cell.source.replace("schedule.step()\n", "pass\n")
-        elif cell.source.startswith("def full_step"):
-            cell.source = cell.source.replace("over_ranks(torch", "(torch")
     spoilt = tmp_path / "05_accumulation" / source.name
     spoilt.parent.mkdir()
     nbformat.write(book, spoilt)
     parser = argparse.ArgumentParser()
     check.arguments(parser)
     said = str(check.run(parser.parse_args([str(spoilt)])))
-    assert "schedule.step() is missing" in said and "by the targets of one rank" in said
+    assert "schedule.step() is missing" in said

@@ -22,7 +22,6 @@ __all__ = [
     "IGNORE",
     "Counting",
     "Layered",
-    "erased",
     "handed_over",
     "left_behind",
     "lone",
@@ -215,11 +214,6 @@ def left_behind(
     if any("seen" not in optimizer.state[parameter] for parameter in model.parameters()):
         left.append("the optimizer's state is lost")
     return left
-
-
-def erased(model: nn.Module) -> bool:
-    """Whether no gradient is left: none, or zeros."""
-    return not any(p.grad is not None and bool(p.grad.any()) for p in model.parameters())
 
 
 def weights_of(model: nn.Module) -> list[float]:

@@ -80,6 +80,7 @@ def rounding(micro_batches, accumulation):
 
 exercise = Exercise(
     epoch_test,
+    points=2,
     hints=(
         "compute the means of a small epoch by hand, and assert them all",
         "unequal micro-batches in one window, and a last window that is short",

@@ -1,4 +1,4 @@
-"""What the page of lesson 05 shows beside its exercises: ways to take a step, ranks, a timeline."""
+"""What the page of lesson 05 shows beside its exercises: ways to take a step, a timeline."""
 
 import torch
 
@@ -6,10 +6,8 @@ from batchlab import batches, loop
 from batchlab.classroom import script
 from batchlab.exercises.accumulation import targets
 from batchlab.exercises.accumulation.watch import timeline
-from batchlab.exercises.accumulation.world import at_once
 
 __all__ = [
-    "at_once",
     "collate",
     "cut",
     "divided_twice_step",

@@ -1,4 +1,4 @@
-"""One optimizer step over several micro-batches, seen from beside it."""
+"""Build: one optimizer step over several micro-batches, seen from beside it."""
 
 from math import inf
 
@@ -60,7 +60,7 @@ def drawn(rng):
 exercise = Exercise(
     take_step,
     diverges=True,
-    points=2,
+    points=4,
     hints=(
         "count the targets of all micro-batches before the first backward()",
         "in the loop: (loss_sum(model, micro) / tokens).backward(), and add .item() of it",
