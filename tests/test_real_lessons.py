@@ -64,7 +64,7 @@ PLACES = {  # lesson: what it asks
     "12_rates/rates": [("real_runs", "rate")],
     "13_noise/noise": [("real_runs", "405b")],
     "14_minima/minima": [("real_lessons", "spread")],
-    "15_many/many": [("real_lessons", "pipeline"), ("real_runs", "lora")],
+    "15_many/many": [("real_lessons", "pipeline")],
     "16_adaptive/adaptive": [("real_lessons", "ramp")],
     "18_plan/plan": [("real_lessons", "choice")],
 }

@@ -11,7 +11,6 @@ from batchlab.exercises.many import half_way, scenes, worlds
 from batchlab.exercises.many import model as net
 from batchlab.exercises.many.best_rows import best_rows
 from batchlab.exercises.many.exact_step import exact_step, flat
-from batchlab.exercises.many.report_test import of
 
 
 @pytest.mark.parametrize("shift", [False, True])
@@ -105,15 +104,6 @@ def test_what_a_world_sees_comes_back_in_words():
         worlds.in_world(refuses, [(0,), (0,)])
     with pytest.raises(IndexError):
         worlds.in_world(breaks, [(0,), (1,)])
-
-
-def test_a_right_report_agrees_with_the_ring_of_a_world():
-    def two_passes(rank):
-        rank.all_gather(rank.reduce_scatter(np.ones(5)), 5)
-
-    sent = [one // 8 for one in ranks.run(two_passes, 3).sent_bytes]
-    told = of.right([[([6, 0, 1, 2, 3], 1), ([4, 2, 9, 8, 1], 9)], [], [([10, 8, 0, 5, 1], 10)]])
-    assert [one["sent"] for one in told] == sent
 
 
 def test_the_sliders_show_the_step_that_the_exercise_asks_for():

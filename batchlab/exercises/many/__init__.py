@@ -4,7 +4,6 @@ ORDER = (
     "rank-mean",
     "zero-bill",
     "sharded-step",
-    "report-test",
     "best-rows",
     "exact-step",
 )

@@ -176,7 +176,7 @@ def drawn(rng):
 
 exercise = Exercise(
     exact_step,
-    points=3,
+    points=4,
     hints=(
         "add losses, gradients and tokens of your own micro-batches; zeros where there are none",
         "sorted names, ravel, concatenate; loss and tokens may travel at the end of the same array",

@@ -4,6 +4,5 @@ ORDER = (
     "slot-bytes",
     "fitting-rows",
     "chunked-loss",
-    "bill-test",
     "most-rows",
 )

@@ -127,7 +127,7 @@ def drawn(rng):
 
 exercise = Exercise(
     most_rows,
-    points=3,
+    points=4,
     scene=scene,
     fault=lambda got, *case: judged(got, *case)[0],
     explain=lambda got, *case: judged(got, *case)[1],
