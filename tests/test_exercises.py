@@ -16,7 +16,7 @@ NAMES = [name for topic in exercises.folders() for name in exercises.ordered(top
 @pytest.mark.parametrize("name", NAMES)
 def test_an_exercise_keeps_the_laws(name):
     """Right ways pass, mistakes are refused by their own thought, no shown case is idle."""
-    assert list(laws.broken(name, seeds=3)) == []
+    assert list(laws.broken(name, seeds=1)) == []
 
 
 def test_exercises_load_without_torch():

@@ -78,6 +78,7 @@ def test_a_long_print_is_cut():
     assert len(told["text"]) < 5000 and "…" in told["text"]
 
 
+@pytest.mark.slow
 def test_which_exercises_need_more_than_a_page_has():
     """All run in the page, but those that need PyTorch or threads, and say so."""
     found = {name: more for topic in exercises.folders() for name, more in needs(topic).items()}

@@ -262,6 +262,7 @@ def test_the_innermost_part_has_the_moment(monkeypatch):
     assert clock.wall == {} and clock.base == "between"
 
 
+@pytest.mark.slow
 def test_a_collection_inside_a_pass_is_the_host(tmp_path):
     class Collects(torch.nn.Module):
         def __init__(self):

@@ -127,6 +127,7 @@ def judged(name, count, first=0):
     return inside, np.mean([one.p_hyperbola < 0.05 for one in found])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["six", "three", "few"])
 def test_the_interval_covers_the_truth_as_often_as_it_says_with_few_seeds(name):
     """The mistake beside the law: seeds drawn again (the bootstrap) held 84, 79 and 75 in 100."""

@@ -116,6 +116,7 @@ def test_a_book_gets_a_page_a_lesson_and_one_that_leads_there(built, tmp_path):
     assert matrix.index({"02_tiny": MATRIX}).endswith("| 1 | 2 | 1 |\n")
 
 
+@pytest.mark.slow
 def test_kept_outcomes_serve_again_until_anything_changes(tmp_path):
     whole = SOURCE.replace('"02-tiny", slots([5, 3]))', '"02-tiny", 10)')  # a blank tears no cell
     root, kept = course(tmp_path / "course", source=whole), tmp_path / "kept"

@@ -331,6 +331,7 @@ def test_watching_breaks_no_compiled_graph(tmp_path, way):
     assert cell.identity.model.name == "llama"
 
 
+@pytest.mark.slow
 def test_a_trainer_that_compiles(tmp_path):
     """The callback is handed the model inside, whose hooks the compiler meets."""
     from torch._dynamo.utils import counters
@@ -344,6 +345,7 @@ def test_a_trainer_that_compiles(tmp_path):
     assert counted(cells) == by_hand(lengths, flat=False)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Dynamo does not know how to trace")
 def test_the_judge_of_graphs_sees_a_hook_that_the_compiler_may_trace(tmp_path, monkeypatch):
     """The mistake beside the law."""

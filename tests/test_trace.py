@@ -128,6 +128,7 @@ def test_a_device_without_a_counter_is_refused():
         counter.measure_peak(lambda: None, "meta")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"checkpointing": True, "accumulation": 2}], ids=str)
 def test_phases_extrapolate_to_the_byte(options, monkeypatch):
     deep = config(12, 64, 2048)
@@ -172,6 +173,7 @@ def test_accumulation_holds_gradients_in_the_forward_pass():
     assert many.by_phase == two.by_phase, "the third micro-batch finds what the second found"
 
 
+@pytest.mark.slow
 def test_checkpointing_keeps_less_and_another_optimizer_is_taken():
     shape = config(8, 64, 512)
     plain = trace.predict_peak(shape, rows=4, length=128)

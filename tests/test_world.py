@@ -81,7 +81,7 @@ def steps(rank, share, form, mistake=""):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("size", SHARES)
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_processes_take_the_step_of_one(size, form):
     """Unequal micro-batches, unequal targets, and of three processes one that has nothing."""
     for one in distributed.run(steps, size, SHARES[size], form).results:
