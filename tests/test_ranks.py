@@ -1,6 +1,7 @@
 """A world in one process: sums, bytes, clocks and memory by hand; every mistake by its ranks."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -188,6 +189,23 @@ def test_a_mistake_is_named_with_its_ranks_and_lines_and_no_thread_stays(functio
     before = threading.active_count()
     with pytest.raises(RankError, match=says):
         ranks.run(function, 2, patience=0.2 if function is for_ever else 20)
+    assert threading.active_count() == before
+
+
+def swallows(rank):
+    while True:
+        try:
+            time.sleep(0.01)
+        except BaseException:  # as a callback of the collector does
+            break
+    while True:
+        time.sleep(0.01)
+
+
+def test_an_interrupt_that_is_lost_comes_again():
+    before = threading.active_count()
+    with pytest.raises(RankError, match=r"rank 0 ran 0.1 s without communicating"):
+        ranks.run(swallows, 2, patience=0.1)
     assert threading.active_count() == before
 
 

@@ -9,6 +9,7 @@ Words
 
 import ctypes
 import threading
+import time
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -170,9 +171,12 @@ class Switch:
         for rank in self.ranks:
             if rank.state in ("waiting", "awake"):
                 rank.go.give()
+        until = time.monotonic() + max(self.patience, 5.0)  # a busy machine is late
         for rank in self.ranks:
-            if rank.thread is not None:
-                rank.thread.join(timeout=max(self.patience, 5.0))  # a busy machine is late
+            while rank.thread and rank.thread.is_alive() and time.monotonic() < until:
+                rank.thread.join(timeout=0.5)
+                if rank.state == "running":
+                    _interrupt(rank.thread)
 
     def _start_meter(self) -> None:
         tracemalloc.reset_peak()
@@ -186,7 +190,10 @@ class Switch:
 
 
 def _interrupt(thread: threading.Thread | None) -> None:
-    """End a thread that runs Python code; one inside a long call of C ends after it."""
+    """End a thread that runs Python code; one inside a long call of C ends after it.
+
+    Once may not be enough: where it hits a callback of the collector, Python prints and forgets it.
+    """
     if thread is not None and thread.ident is not None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident), ctypes.py_object(Ended)
