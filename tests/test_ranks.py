@@ -169,6 +169,7 @@ def nobody(rank):
     rank.send(7, np.zeros(1))
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of a collector
 @pytest.mark.parametrize(
     ("function", "says"),
     [
