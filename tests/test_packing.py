@@ -1,6 +1,8 @@
 """Packing: cases by hand, laws, and textbook algorithms that place one document at a time."""
 
 import tracemalloc
+from fractions import Fraction
+from math import ceil, floor
 from unittest import mock
 
 import numpy as np
@@ -140,10 +142,27 @@ def l2(lengths, row_length):
     return best
 
 
+def u(lengths, row_length):
+    """Fekete and Schepers' functions, one document after another, in fractions."""
+
+    def weight(x, k):
+        return x if (x * (k + 1)).denominator == 1 else Fraction(floor(x * (k + 1)), k)
+
+    shares = [Fraction(t, row_length) for t in lengths]
+    return max(ceil(sum(weight(x, k) for x in shares)) for k in range(1, 33))
+
+
 @given(documents, st.integers(ROW, 2 * ROW))
 @settings(max_examples=300, deadline=None)
-def test_the_bound_needs_only_the_lengths_that_occur(lengths, row_length):
-    assert lower_bound(lengths, row_length) == l2(lengths, row_length)
+def test_the_bound_is_the_better_of_two_that_are_published(lengths, row_length):
+    assert lower_bound(lengths, row_length) == max(l2(lengths, row_length), u(lengths, row_length))
+
+
+def test_documents_of_which_two_fit_into_a_row_need_half_as_many_rows():
+    assert lower_bound(64 * [700], 2048) == 32 and l2(64 * [700], 2048) == 22, "by room alone"
+    assert pack(64 * [700], 2048).is_optimal
+    assert lower_bound(63 * [683], 2048) == 32, "683 is just above a third"
+    assert lower_bound(63 * [682], 2048) == 21
 
 
 def test_the_bound_of_equal_halves_and_of_what_is_just_above():

@@ -3,8 +3,9 @@
 lengths  ->  row number of every document  ->  Packing
 """
 
+from batchlab.packing._bound import lower_bound
 from batchlab.packing._dataset import BOUNDARIES, pack_dataset
-from batchlab.packing._pack import METHODS, TOO_LONG, Packing, Rows, lower_bound, pack
+from batchlab.packing._pack import METHODS, TOO_LONG, Packing, Rows, pack
 from batchlab.packing._stream import load, rows_of_stream, save
 
 __all__ = [

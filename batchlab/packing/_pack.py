@@ -21,11 +21,12 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from batchlab.lengths import bounded, checked
-from batchlab.packing._fit_rules import best_fit, distinct, first_fit, next_fit, sorted_order
+from batchlab.lengths import bounded
+from batchlab.packing._bound import lower_bound
+from batchlab.packing._fit_rules import best_fit, first_fit, next_fit, sorted_order
 from batchlab.units import whole
 
-__all__ = ["METHODS", "TOO_LONG", "Packing", "Rows", "lower_bound", "pack"]
+__all__ = ["METHODS", "TOO_LONG", "Packing", "Rows", "pack"]
 
 METHODS = ("best_fit_decreasing", "first_fit_decreasing", "next_fit", "split")
 TOO_LONG = ("refuse", "truncate", "split", "drop")
@@ -258,35 +259,6 @@ def _packing(**fields: Any) -> Packing:
     packing = Packing.__new__(Packing)
     packing.__dict__.update(fields)
     return packing
-
-
-def lower_bound(lengths: ArrayLike, row_length: int) -> int:
-    """Rows that every packing needs: the bound L2 of Martello and Toth (1990).
-
-    For each threshold a, documents over row_length - a stand alone, those over half a row need a
-    row each, and the ones from a to half a row can only use the room that the latter leave. Only
-    lengths that occur need to be tried as a; the shortest counts every token, so L2 is never below
-    tokens / row_length.
-
-    >>> lower_bound([7, 7, 7, 7, 7], 10)
-    5
-    """
-    tokens, row_length = checked(lengths), whole(row_length, "row_length")
-    values, counts = distinct(tokens)
-    if int(values[-1]) > row_length:
-        raise ValueError(f"a document has {int(values[-1]):,} tokens, a row {row_length:,}")
-    documents_below = np.append(0, np.cumsum(counts, dtype=np.int64))  # each value; and all
-    tokens_below = np.concatenate([[0], np.cumsum(counts * values)])
-    if row_length >= int(tokens_below[-1]):
-        return 1  # and below, row_length * documents over half a row is less than twice all tokens
-    half = int(np.searchsorted(values, row_length // 2, side="right"))  # so many are at most half
-    a = values[:half]
-    beside = np.searchsorted(values, row_length - a, side="right")  # half < l <= row_length - a
-    middle = documents_below[beside] - documents_below[half]
-    room = middle * row_length - (tokens_below[beside] - tokens_below[half])
-    small = tokens_below[half] - tokens_below[:half]  # a <= l <= half
-    more = -((room - small) // row_length)
-    return len(tokens) - int(documents_below[half]) + max(0, int(more.max(initial=0)))
 
 
 def _check_pieces(pieces: int, row_length: int) -> None:
