@@ -32,6 +32,8 @@ from batchlab.counts import IGNORE, MicroBatch
 
 __all__ = ["IGNORE", "MicroBatch", "flattened", "packed", "padded"]
 
+Document = tuple[np.ndarray, np.ndarray]  # its token ids and its labels
+
 
 def padded(
     documents: Sequence[Any], rows: Sequence[int], *, pad_id: int = 0, round_to: int = 1
@@ -49,11 +51,13 @@ def padded(
     longest = max(len(ids) for ids, _ in read)
     shape = len(read), -(-longest // round_to) * round_to
     arrays = _blank(shape, pad_id)
-    mask = np.zeros(shape, dtype=np.int64)
     for row, (ids, labels) in enumerate(read):
-        _write(arrays, row, 0, ids, labels)
-        mask[row, : len(ids)] = 1
-    return {**_tensors(arrays), "attention_mask": torch.from_numpy(mask)}
+        arrays["input_ids"][row, : len(ids)] = ids
+        arrays["labels"][row, 1 : len(ids)] = labels[1:]
+    slots, sizes = np.arange(shape[1]), np.array([len(ids) for ids, _ in read])
+    real = slots < sizes[:, None]
+    arrays |= {"position_ids": slots * real, "attention_mask": real.astype(np.int64)}
+    return _tensors(arrays)
 
 
 def packed(
@@ -68,48 +72,72 @@ def packed(
     [0, 3, 5, 6, 7, 12]
     """
     _at_least_one(rows, "a packed batch")
-    arrays = _blank((len(rows), row_length), pad_id)
-    segments: list[int] = []
-    row_tokens: list[int] = []
     for row, numbers in enumerate(rows):
         _at_least_one(numbers, f"row {row}")
-        start = 0
-        for number in numbers:
-            ids, labels = _document(documents, number)
-            if start + len(ids) > row_length:
-                raise ValueError(
-                    f"row {row} overflows at document {number}: {start:,} + {len(ids):,} tokens "
-                    f"do not fit into {row_length:,} slots"
-                )
-            _write(arrays, row, start, ids, labels)
-            segments.append(len(ids))
-            start += len(ids)
-        row_tokens.append(start)
-        if start < row_length:  # the tail attends to itself only
-            arrays["position_ids"][row, start:] = np.arange(row_length - start)
-            segments.append(row_length - start)
-    real = {"row_tokens": torch.tensor(row_tokens)}
-    return {**_tensors(arrays), **_segments(segments), **real}
+    read = [[_document(documents, number) for number in numbers] for numbers in rows]
+    return _filled(read, rows, row_length, pad_id)
 
 
 def flattened(documents: Sequence[Any], row: Sequence[int]) -> MicroBatch:
     """All documents of `row` in one row without a padding slot: padding-free, (1, T)."""
     _at_least_one(row, "a flattened batch")
     read = [_document(documents, number) for number in row]
-    return packed(documents, [row], sum(len(ids) for ids, _ in read))
+    return _filled([read], [row], sum(len(ids) for ids, _ in read), 0)
 
 
-def _document(documents: Sequence[Any], number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Token ids and labels of one document, the first label ignored."""
+def _filled(
+    read: list[list[Document]], rows: Sequence[Sequence[int]], row_length: int, pad_id: int
+) -> MicroBatch:
+    """Rows of documents that were read; their numbers in `rows` name one that does not fit."""
+    used = [sum(len(ids) for ids, _ in row) for row in read]
+    for row, tokens in enumerate(used):
+        if tokens > row_length:
+            raise ValueError(_overflow(row, rows[row], read[row], row_length))
+    sizes = list[int]()
+    for whole, tokens in zip(read, used, strict=True):
+        sizes += [len(ids) for ids, _ in whole]
+        sizes += [row_length - tokens] * (tokens < row_length)  # the tail attends to itself only
+    segments = np.array(sizes)
+    ends = np.cumsum(segments)
+    starts = ends - segments
+    arrays = _blank((len(read), row_length), pad_id)
+    for row, whole in enumerate(read):
+        inside = row, slice(used[row])
+        arrays["input_ids"][inside] = np.concatenate([ids for ids, _ in whole])
+        arrays["labels"][inside] = np.concatenate([labels for _, labels in whole])
+    arrays["labels"].reshape(-1)[starts] = IGNORE
+    positions = np.arange(len(read) * row_length) - np.repeat(starts, segments)
+    return {
+        **_tensors(arrays),
+        "position_ids": torch.from_numpy(positions.reshape(len(read), row_length)),
+        "cu_seqlens": torch.from_numpy(np.append(0, ends).astype(np.int32)),
+        "max_length": torch.tensor(max(sizes), dtype=torch.int32),
+        "row_tokens": torch.tensor(used),
+    }
+
+
+def _overflow(row: int, numbers: Sequence[int], read: list[Document], row_length: int) -> str:
+    ends = np.cumsum([len(ids) for ids, _ in read])
+    first = int(np.searchsorted(ends, row_length, side="right"))
+    size = len(read[first][0])
+    return (
+        f"row {row} overflows at document {numbers[first]}: {int(ends[first]) - size:,} + {size:,} "
+        f"tokens do not fit into {row_length:,} slots"
+    )
+
+
+def _document(documents: Sequence[Any], number: int) -> Document:
+    """Token ids and labels of one document as they are given; whoever writes ignores the first."""
     document = documents[int(number)]
     ids = np.asarray(lengths.ids_of(document), dtype=np.int64)
     if ids.ndim != 1 or len(ids) == 0:
         raise ValueError(f"document {number} must be a flat list of tokens, got shape {ids.shape}")
     given = document.get("labels") if isinstance(document, Mapping) else None
-    labels = np.array(ids if given is None else given, dtype=np.int64)
+    if given is None:
+        return ids, ids
+    labels = np.asarray(given, dtype=np.int64)
     if labels.shape != ids.shape:
         raise ValueError(f"document {number} has {len(ids):,} tokens but {labels.size:,} labels")
-    labels[0] = IGNORE
     return ids, labels
 
 
@@ -117,24 +145,6 @@ def _blank(shape: tuple[int, int], pad_id: int) -> dict[str, np.ndarray]:
     return {
         "input_ids": np.full(shape, pad_id, dtype=np.int64),
         "labels": np.full(shape, IGNORE, dtype=np.int64),
-        "position_ids": np.zeros(shape, dtype=np.int64),
-    }
-
-
-def _write(
-    arrays: dict[str, np.ndarray], row: int, start: int, ids: np.ndarray, labels: np.ndarray
-) -> None:
-    inside = row, slice(start, start + len(ids))
-    arrays["input_ids"][inside] = ids
-    arrays["labels"][inside] = labels
-    arrays["position_ids"][inside] = np.arange(len(ids))
-
-
-def _segments(slots: list[int]) -> MicroBatch:
-    cu_seqlens = np.concatenate([[0], np.cumsum(slots)]).astype(np.int32)
-    return {
-        "cu_seqlens": torch.from_numpy(cu_seqlens),
-        "max_length": torch.tensor(max(slots), dtype=torch.int32),
     }
 
 
