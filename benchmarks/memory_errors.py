@@ -132,6 +132,58 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
+def irregular() -> list[Case]:
+    """Layers that differ by a rule or a list: dense ones below a mixture, hybrids, windows."""
+    experts = {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 48,
+               "n_group": 1, "topk_group": 1}  # fmt: skip
+    latent = experts | {"kv_lora_rank": 16, "q_lora_rank": 24, "qk_nope_head_dim": 16,
+                        "qk_rope_head_dim": 8, "v_head_dim": 16,
+                        "num_key_value_heads": 4}  # fmt: skip
+    qwen = {"num_experts": 4, "num_experts_per_tok": 2, "head_dim": 16, "moe_intermediate_size": 48}
+    mamba = {"mamba_n_heads": 8, "mamba_d_head": 16, "mamba_d_state": 16, "mamba_chunk_size": 32}
+    ernie = {"moe_num_experts": 4, "moe_k": 2, "moe_intermediate_size": 48,
+             "moe_layer_start_index": 1, "moe_layer_end_index": 10}  # fmt: skip
+    jamba = {"num_experts": 4, "num_experts_per_tok": 2, "attn_layer_period": 4,
+             "attn_layer_offset": 2, "mamba_d_state": 8, "mamba_dt_rank": 8}  # fmt: skip
+    linear = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 16,
+              "linear_value_head_dim": 16, "shared_expert_intermediate_size": 48}  # fmt: skip
+    griffin = {"lru_width": 64, "attention_window_size": 32, "num_key_value_heads": 1}
+    blocks = ["hybrid" if layer in (3, 9) else "mamba" for layer in range(12)]
+    shared = {"mamba_ngroups": 1, "n_mamba_heads": 8, "mamba_d_state": 16, "chunk_size": 32,
+              "hybrid_layer_ids": [3, 9], "num_key_value_heads": 4,
+              "layers_block_type": blocks}  # fmt: skip
+    found = [
+        ("deepseek v2, 4 dense layers", "DeepseekV2", latent | {"first_k_dense_replace": 4}),
+        ("deepseek v3, 3 dense layers", "DeepseekV3", latent | {"first_k_dense_replace": 3}),
+        ("glm 4 mixture, 1 dense layer", "Glm4Moe",
+         experts | {"first_k_dense_replace": 1, "head_dim": 16}),
+        ("qwen3 mixture, dense layers listed", "Qwen3Moe", qwen | {"mlp_only_layers": [1, 5]}),
+        ("qwen3 mixture, every second", "Qwen3Moe", qwen | {"decoder_sparse_step": 2}),
+        ("ernie 4.5 mixture, ends dense", "Ernie4_5_Moe", ernie),
+        ("llama 4, every second a mixture", "Llama4Text",
+         {"num_local_experts": 4, "intermediate_size_mlp": 128, "interleave_moe_layer_step": 2,
+          "head_dim": 16, "attention_chunk_size": 32}),
+        ("jamba", "Jamba", jamba | {"num_hidden_layers": 16}),
+        ("bamba", "Bamba", mamba | {"attn_layer_indices": [3, 9]}),
+        ("granite hybrid", "GraniteMoeHybrid",
+         mamba | {"num_local_experts": 0, "num_experts_per_tok": 0, "shared_intermediate_size": 96,
+                  "layer_types": (["mamba"] * 3 + ["attention"]) * 3}),
+        ("falcon h1", "FalconH1", mamba | {"mamba_d_ssm": 128, "head_dim": 16}),
+        ("zamba 2, shared blocks", "Zamba2", shared),
+        ("recurrent gemma", "RecurrentGemma", griffin | {"head_dim": 16}),
+        ("lfm 2", "Lfm2", {"layer_types": (["conv"] * 2 + ["full_attention"]) * 4}),
+        ("qwen3 next", "Qwen3Next", qwen | linear),
+        ("minimax, linear attention", "MiniMax",
+         {"num_local_experts": 4, "num_experts_per_tok": 2, "head_dim": 16, "block_size": 32,
+          "layer_types": (["linear_attention"] * 3 + ["full_attention"]) * 3}),
+        ("smollm3, some layers without positions", "SmolLM3", {"pad_token_id": 0}),
+    ]  # fmt: skip
+    return [
+        Case(name, family, {"num_hidden_layers": 12} | shape, length=64)
+        for name, family, shape in found
+    ]
+
+
 def compared(case: Case) -> trace.Comparison:
     import transformers
 
@@ -173,7 +225,7 @@ def main() -> None:
     args = parser.parse_args()
     there = list(records.read(args.output)) if args.output.exists() else []
     done = {one["case"] for one in there}
-    for case in cases():
+    for case in [*cases(), *irregular()]:
         if case.name not in done and args.only in case.name:
             record = measured(case)
             records.append(args.output, record)

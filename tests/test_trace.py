@@ -264,13 +264,13 @@ def test_mixtures_and_layers_of_several_kinds_are_predicted_to_the_third_digit(n
 
 
 def test_the_depths_differ_by_whole_periods_and_end_like_the_model():
+    assert depths_of(("sssssf" * 5)[:26]) == (8, 14)
+    assert depths_of("m" * 26) == (3, 5)
+    assert depths_of("m" * 5) == (5,), "shallower than two traces: traced as it is"
+    assert depths_of("dddd" + "m" * 56) == (6, 8), "what does not repeat is in both"
+    assert depths_of("a" * 25 + "z") == (26,), "and what comes last cannot be left out"
     gemma = moe("Gemma3Text", num_hidden_layers=26, head_dim=16)
-    first, second = depths_of(gemma, 26)
-    assert (first, second) == (8, 14)
     assert with_layers(gemma, 8).layer_types[-3:] == gemma.layer_types[-3:]
-    plain = moe("Mistral", num_hidden_layers=26, sliding_window=None)
-    assert depths_of(plain, 26) == (3, 5)
-    assert depths_of(plain, 5) == (5,), "shallower than two traces: traced as it is"
 
 
 @pytest.mark.parametrize(

@@ -1,41 +1,59 @@
 """From two shallow models to a deep one: which depths to trace, and what they say of all layers.
 
-    model config  ->  two depths  ->  bytes at any depth
+    kinds of all layers  ->  two depths  ->  bytes at any depth
 
 Layers of one kind cost the same, so each phase is affine in whole periods of layers: one layer in
-a Llama, six in a Gemma 3, where every sixth attends to all positions.
+a Llama, six in a Gemma 3, where every sixth attends to all positions. What does not repeat, as the
+dense layers at the bottom of a mixture, is in both depths.
 """
 
 import copy
-import math
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["ByPhase", "depths_of", "extrapolated", "with_layers"]
+__all__ = ["ByPhase", "depths_of", "extrapolated", "lists_of", "with_layers"]
 
 FEWEST = 3  # layers traced: a first, a last and one between; deeper models are extrapolated
 
 ByPhase = dict[str, dict[str, int]]
 
 
-def depths_of(config: Any, layers: int, kinds: Sequence[Any] = ()) -> tuple[int, ...]:
+def depths_of(kinds: Sequence[Any]) -> tuple[int, ...]:
     """Two shallow depths that end like the model: they differ by whole periods of its layers.
 
-    `kinds` has one entry a layer, where the layers of a given model differ by more than its config.
+    `kinds` has one entry a layer, equal for layers that cost the same. Where they do not repeat,
+    the model is traced as deep as it is.
     """
-    period = _period(config, layers, kinds)
-    first = FEWEST + (layers - FEWEST) % period
+    layers = len(kinds)
+    prefix, period = _repeats(kinds)
+    least = prefix + FEWEST - 1 if prefix else FEWEST  # of those that repeat a last, and one before
+    first = least + (layers - least) % period
     step = period * -(-2 // period)  # one layer more would not show what a middle layer adds
     return (first, first + step) if layers > first + step else (layers,)
 
 
-def _period(config: Any, layers: int, kinds: Sequence[Any]) -> int:
-    """After how many layers their kinds repeat: 6 where every sixth attends to all, else 1."""
+def _repeats(kinds: Sequence[Any]) -> tuple[int, int]:
+    """After how many layers of their own the kinds repeat, and every how many.
+
+    (0, 1) in a Llama, (0, 6) where every sixth attends to all, (4, 1) behind four dense layers.
+
+    >>> _repeats("dddmmmmmmm"), _repeats("aabaabaabaab")
+    ((3, 1), (0, 3))
+    """
+    layers = len(kinds)
+
+    def prefix(period: int) -> int:
+        differs = [i for i in range(period, layers) if kinds[i] != kinds[i - period]]
+        return differs[-1] - period + 1 if differs else 0
+
+    found = ((prefix(period), period) for period in range(1, layers + 1))
+    return min(found, key=lambda one: one[0] + 2 * one[1])
+
+
+def lists_of(config: Any, layers: int) -> list[tuple[Any, ...]]:
+    """What a config says of each layer, in lists that have one entry a layer."""
     lists = [v for v in vars(config).values() if isinstance(v, list | tuple) and len(v) == layers]
-    each = list(zip(kinds or [()] * layers, *lists, strict=True))
-    same = (p for p in range(1, layers) if all(each[i] == each[i - p] for i in range(p, layers)))
-    sparse = int(getattr(config, "decoder_sparse_step", None) or 1)  # every so many a mixture
-    return math.lcm(next(same, layers), sparse)
+    return list(zip(*lists, strict=True)) or [()] * layers
 
 
 def with_layers(config: Any, layers: int) -> Any:

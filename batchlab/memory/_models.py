@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from batchlab.memory._layers import depths_of, with_layers
+from batchlab.memory._layers import depths_of, lists_of, with_layers
 from batchlab.memory._shards import Unit
 from batchlab.memory._step import Setting
 
@@ -62,14 +62,28 @@ def body_of(model: Any) -> nn.Module:
     return body if isinstance(body, nn.Module) else base
 
 
-def depths(source: Any) -> tuple[int, ...]:
-    """The depths to trace: two shallow ones where all layers repeat, else that of the model."""
+def depths(source: Any, setting: Setting) -> tuple[int, ...]:
+    """The depths to trace: two shallow ones where layers repeat, else that of the model."""
     config = config_of(source)
     layers = int(config.num_hidden_layers)
-    if not isinstance(source, nn.Module):
-        return depths_of(config, layers)
-    stack = _stack(source, layers)
-    return depths_of(config, layers, [_kind(one) for one in stack[2]]) if stack else (layers,)
+    given = isinstance(source, nn.Module)
+    kinds = _kinds(source if given else made(config, setting, "meta"), config, layers)
+    found = depths_of(kinds) if kinds else (layers,)
+    if given or found == (layers,):
+        return found
+    for depth in found:  # a rule may count from the end
+        shallow = with_layers(config, depth)
+        if _kinds(made(shallow, setting, "meta"), shallow, depth) != kinds[:depth]:
+            return (layers,)
+    return found
+
+
+def _kinds(model: nn.Module, config: Any, layers: int) -> list[Any]:
+    """One entry a layer, equal for those that cost the same; none where no list holds them all."""
+    stack = _stack(model, layers)
+    if stack is None:
+        return []
+    return list(zip(map(_kind, stack[2]), lists_of(config, layers), strict=True))
 
 
 def require_positions(config: Any, length: int) -> None:
@@ -155,10 +169,9 @@ def _stack(model: nn.Module, layers: int) -> tuple[nn.Module, str, nn.ModuleList
 
 def _kind(layer: nn.Module) -> tuple[Any, ...]:
     """Equal for layers that cost the same: a frozen layer is of another kind than a trained one."""
-    return tuple(
-        (name, tuple(one.shape), one.dtype, one.requires_grad)
-        for name, one in layer.named_parameters()
-    )
+    held = ((name, tuple(one.shape), one.dtype, one.requires_grad)
+            for name, one in layer.named_parameters())  # fmt: skip
+    return *held, *(type(one).__name__ for one in layer.modules())
 
 
 def _replace(model: nn.Module) -> list[tuple[dict[str, Any], str, Any]]:

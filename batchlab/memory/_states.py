@@ -35,7 +35,7 @@ def predict_states(source: Any, **options: Any) -> Held:
     A model whose weights are all frozen holds its weights alone.
     """
     setting = Setting(rows=1, length=2, **options)
-    shallow = depths(source)
+    shallow = depths(source, setting)
     found = [_held(source, setting, depth) for depth in shallow]
     kinds = found[0]
     if len(found) > 1:

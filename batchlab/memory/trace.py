@@ -127,7 +127,7 @@ def predict_peak(
     source = _checked(source, options)
     require_positions(config_of(source), length)
     cuda = torch.device(device or _device_of(source)).type == "cuda"
-    traced_layers = depths(source)
+    traced_layers = depths(source, setting)
     traced = [_trace(source, depth, setting, cuda) for depth in traced_layers]
     found = traced[0]
     if len(traced) > 1:
