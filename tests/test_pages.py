@@ -62,8 +62,12 @@ def test_the_glossary_has_every_word_of_the_table_once():
         word for line in re.findall(r"^\| ([^|]+?) \|", table, re.M) for word in line.split(", ")
     ]
     words = [word for word in words if word != "word" and set(word) != {"-"}]
-    inside = found.split("```{glossary}\n")[1].split("```")[0]
-    terms = [line for line in inside.splitlines() if line and not line.startswith(" ")]
+    parts = [part.partition("```")[0] for part in found.split("```{glossary}\n")[1:]]
+    terms = [
+        line for part in parts for line in part.splitlines() if line and not line.startswith(" ")
+    ]
+    letters = re.findall(r"^## (.)$", found, re.M)
+    assert letters == sorted(set(letters)) and len(letters) == len(parts) > 10
     assert sorted(terms) == sorted(words) and len(set(words)) == len(words) > 25
     assert "|---|" not in found and "Units stand in names" in found
 

@@ -137,7 +137,7 @@ def test_run_shows_what_the_answer_gives_and_hints_come_one_by_one(page):
     assert "waste of [[5, 3], [4, 4], [6, 1, 6]]\n  gives 0.194444" in told(
         page, keys="Shift+Enter"
     )
-    assert box(page).locator(".bl-badge").inner_text() == "1 point", "a run gives no points"
+    assert box(page).locator(".bl-badge").inner_text() == "begun, 1 point", "a run gives no points"
     hints = box(page).locator(".bl-hints li").filter(visible=True)
     button = box(page).get_by_role("button", name="Hint waste")
     for many in (1, 2, 3):
