@@ -199,8 +199,11 @@ def test_imports_behind_the_setup_fold_with_it_and_code_does_not(folds):
 
     page, setup = nodes.section(), cell("classroom.start()", "setup")
     page += [setup, cell("import numpy\nfrom os import path"), cell("import os\nprint(1)")]
-    folds._keep_house(setup)
-    assert [len(one) for one in page.children] == [2, 1] and setup["hide_mode"] == "all"
+    box = nodes.admonition("", nodes.title(text="What you will be able to do"))
+    page += box
+    folds._keep_house(setup, box)
+    assert page.index(setup) == page.index(box) + 1, "a lesson begins with what it is about"
+    assert len(page) == 3 and len(setup) == 2 and setup["hide_mode"] == "all"
 
 
 def test_other_ways_come_from_the_exercises_of_the_lesson(folds):

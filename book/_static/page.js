@@ -148,7 +148,8 @@ function frame() {
         holder.setAttribute("aria-label", `${one.matches("table, pre") ? "Table" : "Figure"} ${number}, scrolls sideways`);
       } else for (const name of ["tabindex", "role", "aria-label"]) holder.removeAttribute(name);
     };
-    new ResizeObserver(check).observe(holder);
+    const sized = new ResizeObserver(check);
+    for (const box of [holder, one]) sized.observe(box); // a formula may come later
     if (one.tagName === "IMG" && !one.complete) one.addEventListener("load", () => { shrink(one); check(); });
     if (one.tagName === "IMG") shrink(one);
     check();
