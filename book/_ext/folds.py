@@ -52,7 +52,7 @@ class Folds(SphinxPostTransform):
         answers = self.config.batchlab_answers != "no"
         ways = _other_ways(self.env.docname)
         boxes = [b for b in self.document.findall(nodes.admonition) if "dropdown" in b["classes"]]
-        outcomes = [box for box in boxes if box[0].astext().startswith("What you will be able")]
+        outcomes = [box for box in boxes if "you will be able to" in box.astext()]
         for cell in list(self.document.findall(nodes.container)):
             if "setup" in cell.get("cell_metadata", {}).get("tags", []):
                 _keep_house(cell, next(iter(outcomes), None))

@@ -142,7 +142,7 @@ def _button(url: str, name: str, icon: str) -> dict:
 
 
 class StartLine(SphinxPostTransform):
-    """Under a title. Of the book: who, which version, when. Of a lesson: what to open, and progress."""
+    """Under the book's title who, which version and when; under a lesson's what to open, progress."""
 
     default_priority = 30
 
