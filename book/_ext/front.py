@@ -142,7 +142,7 @@ def _button(url: str, name: str, icon: str) -> dict:
 
 
 class StartLine(SphinxPostTransform):
-    """Under the book's title who, which version and when; under a lesson's what to open, progress."""
+    """Under a title. Of the book: who, which version, when. Of a lesson: links, and progress."""
 
     default_priority = 30
 

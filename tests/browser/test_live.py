@@ -92,7 +92,7 @@ def test_a_lesson_is_worked_in_its_page_kept_exported_and_graded_equal(page, tmp
     write(page, FIRST, wrong.text)
     assert not [one for one in page.asked if "pyodide" in one], "nothing before the first question"
     assert wrong.thought in told(page)
-    assert box(page).locator(".bl-badge").inner_text() == "1 point"
+    assert box(page).locator(".bl-badge").inner_text() == "begun, 1 point"
     drawn = page.get_by_text("What waste gives is drawn here once it is right")
     assert drawn.is_visible() and not page.locator(".bl-from-waste img").is_visible()
     here = [name for name, more in needs(TOPIC).items() if not more]
