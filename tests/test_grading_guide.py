@@ -15,7 +15,10 @@ from batchlab.grading._verdict import VERDICTS
 from tests import tiny_course as tiny
 
 ROOT = Path(__file__).parents[1]
-GUIDE = (ROOT / "book/instructors.md").read_text(encoding="utf-8")
+GUIDE = "".join(
+    (ROOT / f"book/{name}.md").read_text(encoding="utf-8")
+    for name in ("instructors", "instructors_reference", "instructors_promises")
+)
 PROMISES = re.findall(r"^\| .+ \| `(tests/\w+\.py)::(\w+)` \|$", GUIDE, re.MULTILINE)
 
 SHELL = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
@@ -48,7 +51,7 @@ def test_the_settings_of_the_guide_are_all_there_are_and_open(tmp_path):
     course = desk.opened(root)
     assert [one.name for one in course.lessons] == ["02_padding", "03_buckets"]
     assert desk.seed(course) == tiny.SEED
-    told = set(re.findall(r"^\| `\[?(\w+)", GUIDE.split("### Settings")[1].split("## ")[0], re.M))
+    told = set(re.findall(r"^\| `\[?(\w+)", GUIDE.split("## Settings")[1].split("## ")[0], re.M))
     assert told == set(KNOWN)
 
 

@@ -85,7 +85,7 @@ def test_which_exercises_need_more_than_a_page_has():
     assert [*found] == [name for topic in exercises.folders() for name in exercises.ordered(topic)]
     elsewhere = {why: {name for name, more in found.items() if more == [why]}
                  for why in ("torch", "threads")}  # fmt: skip
-    assert "padding/collate" in elsewhere["torch"]
+    assert all(found[f"padding/{name}"] == [] for name in ("row", "collate", "bound"))
     assert elsewhere["threads"] == {"many/rank-mean", "many/sharded-step", "many/exact-step"}
     assert {name for name, more in found.items() if more} == elsewhere["torch"] | elsewhere[
         "threads"
@@ -117,8 +117,8 @@ def test_a_box_says_what_it_holds_and_another_what_it_needs():
     opened, hints = boxes._box("02", "padding", "bound")
     assert 'data-exercise="padding/bound" data-key="02-exercise bound" data-points="1"' in opened
     assert hints.count("<li hidden>") == 3 and "<code>fixed</code> is left" in hints
-    said, _ = boxes._elsewhere("collate", ["torch"], "02_padding")
-    assert 'needs PyTorch: <a href="02_padding.ipynb" download>open the notebook</a>' in said
+    said, _ = boxes._elsewhere("step", ["torch"], "05_accumulation")
+    assert 'needs PyTorch: <a href="05_accumulation.ipynb" download>open the notebook</a>' in said
     assert "data-exercise" not in said
 
 

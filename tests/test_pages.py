@@ -62,8 +62,12 @@ def test_the_glossary_has_every_word_of_the_table_once():
         word for line in re.findall(r"^\| ([^|]+?) \|", table, re.M) for word in line.split(", ")
     ]
     words = [word for word in words if word != "word" and set(word) != {"-"}]
-    inside = found.split("```{glossary}\n")[1].split("```")[0]
-    terms = [line for line in inside.splitlines() if line and not line.startswith(" ")]
+    parts = [part.partition("```")[0] for part in found.split("```{glossary}\n")[1:]]
+    terms = [
+        line for part in parts for line in part.splitlines() if line and not line.startswith(" ")
+    ]
+    letters = re.findall(r"^## (.)$", found, re.M)
+    assert letters == sorted(set(letters)) and len(letters) == len(parts) > 10
     assert sorted(terms) == sorted(words) and len(set(words)) == len(words) > 25
     assert "|---|" not in found and "Units stand in names" in found
 
@@ -195,8 +199,11 @@ def test_imports_behind_the_setup_fold_with_it_and_code_does_not(folds):
 
     page, setup = nodes.section(), cell("classroom.start()", "setup")
     page += [setup, cell("import numpy\nfrom os import path"), cell("import os\nprint(1)")]
-    folds._keep_house(setup)
-    assert [len(one) for one in page.children] == [2, 1] and setup["hide_mode"] == "all"
+    box = nodes.admonition("", nodes.title(text="What you will be able to do"))
+    page += box
+    folds._keep_house(setup, box)
+    assert page.index(setup) == page.index(box) + 1, "a lesson begins with what it is about"
+    assert len(page) == 3 and len(setup) == 2 and setup["hide_mode"] == "all"
 
 
 def test_other_ways_come_from_the_exercises_of_the_lesson(folds):

@@ -58,18 +58,10 @@ def page(text: str, lessons: Mapping[Lesson, str], others: Mapping[str, str] | N
         _refuse(claim, articles, headings)
     lines = [HEAD.rstrip(), *(f"| {name} | {meaning} |" for name, meaning in VERDICTS.items())]
     for key, name in articles.items():
-        rows = [_row(one, headings) for one in claims if one["from"] == key]
-        if not rows:
+        entries = [_entry(one, headings) for one in claims if one["from"] == key]
+        if not entries:
             raise ValueError(f"article {key!r} has no claims")
-        title = f"## {key.capitalize()}\n\nFrom {name}."
-        lines += [
-            "",
-            title,
-            "",
-            "| it says | verdict | because | see |",
-            "|---|---|---|---|",
-            *rows,
-        ]
+        lines += ["", f"## {key.capitalize()}\n\nFrom {name}.", *entries]
     return "\n".join(lines) + "\n"
 
 
@@ -88,6 +80,9 @@ def _refuse(claim: Mapping[str, Any], articles: Iterable[str], headings: Iterabl
             raise ValueError(f"{named}: no lesson has a heading {place!r}")
 
 
-def _row(claim: Mapping[str, Any], headings: Mapping[str, str]) -> str:
-    seen = ", ".join(headings[place] for place in claim["taught"])
-    return f"| {claim['says']} | **{claim['verdict']}** | {claim['because']} | {seen} |"
+def _entry(claim: Mapping[str, Any], headings: Mapping[str, str]) -> str:
+    """A claim as its own heading, then its verdict and reason, then where to see it."""
+    seen = "; ".join(headings[place] for place in claim["taught"])
+    said = claim["says"].removesuffix(".")
+    verdict = claim["verdict"].capitalize()
+    return f"\n### {said}\n\n**{verdict}.** {claim['because']} See {seen}."

@@ -32,6 +32,8 @@ REFERENCE = (
     "matrix",
     "execution",
     "instructors",
+    "instructors_reference",
+    "instructors_promises",
     "bibliography",
 )
 COPIED = ("img", "_ext", "_static")
@@ -157,24 +159,34 @@ def _front(text: str, known: list[catalogue.Lesson]) -> str:
 
 
 def glossary(text: str) -> str:
-    """The table of words as a glossary, so that other pages can lead to each word.
+    """The table of words as glossaries by letter, so that other pages can lead to each word.
 
     >>> print(glossary("| word | meaning |\\n|---|---|\\n| spread, noise | a distance |\\n"))
+    <BLANKLINE>
+    ## N
+    <BLANKLINE>
     ```{glossary}
-    spread
     noise
+    spread
       a distance
     ```
     <BLANKLINE>
     """
-    head, entries = text, []
+    head, letters = text, dict[str, list[str]]()
     for entry in ENTRY.finditer(text):
         if entry["words"] not in {"word", "---"}:
-            names = [name.strip() for name in entry["words"].split(",")]
-            entries.append("\n".join([*names, f"  {entry['meaning']}"]))
+            names = sorted((name.strip() for name in entry["words"].split(",")), key=str.lower)
+            letter = names[0][0].upper()
+            letters.setdefault(letter, []).append("\n".join([*names, f"  {entry['meaning']}"]))
         head = head.replace(f"{entry[0]}\n", "")
     before, _, after = head.partition("|---|---|\n")
-    return f"{before}```{{glossary}}\n" + "\n\n".join(entries) + f"\n```\n{after}"
+    listed = "\n".join(
+        f"## {letter}\n\n```{{glossary}}\n"
+        + "\n\n".join(sorted(letters[letter], key=str.lower))
+        + "\n```\n"
+        for letter in sorted(letters)
+    )
+    return f"{before}{after}\n{listed}"
 
 
 def formulas(lessons: dict[catalogue.Lesson, str]) -> str:
@@ -183,7 +195,7 @@ def formulas(lessons: dict[catalogue.Lesson, str]) -> str:
     for one, text in lessons.items():
         if card := CARD.search(text):
             title = f"## [{one.number}. {one.topic.capitalize()}](lessons/{one.folder}.md)"
-            lines += [title, "", "| formula | says |", "|---|---|", card[1]]
+            lines += [title, "", "| what | formula |", "|---|---|", card[1]]
     return "\n".join(lines)
 
 

@@ -51,9 +51,13 @@ class Folds(SphinxPostTransform):
     def run(self, **_: object) -> None:
         answers = self.config.batchlab_answers != "no"
         ways = _other_ways(self.env.docname)
-        for box in list(self.document.findall(nodes.admonition)):
-            if "dropdown" in box["classes"]:
-                _fold(box)
+        boxes = [b for b in self.document.findall(nodes.admonition) if "dropdown" in b["classes"]]
+        outcomes = [box for box in boxes if "you will be able to" in box.astext()]
+        for cell in list(self.document.findall(nodes.container)):
+            if "setup" in cell.get("cell_metadata", {}).get("tags", []):
+                _keep_house(cell, next(iter(outcomes), None))
+        for box in boxes:
+            _fold(box)
         for cell in list(self.document.findall(nodes.container)):
             if cell.get("nb_element") == "cell_code":
                 grading = cell["cell_metadata"].get("nbgrader", {})
@@ -63,8 +67,6 @@ class Folds(SphinxPostTransform):
                     _check(cell, grading["grade_id"].removeprefix("check-"))
                 elif _is_scaffold(cell):
                     _drop_source(cell)
-                elif "setup" in cell["cell_metadata"].get("tags", []):
-                    _keep_house(cell)
 
 
 def _fold(box: nodes.admonition) -> None:
@@ -123,16 +125,19 @@ def _is_scaffold(cell: nodes.container) -> bool:
     if "quiz" in cell["cell_metadata"].get("tags", []):
         return True
     shown = "".join(raw.astext() for raw in cell.findall(nodes.raw))
-    return 'data-kind="Explorer"' in shown
+    return 'data-kind="Explorer"' in shown or 'data-kind="Quiz"' in shown
 
 
-def _keep_house(cell: nodes.container) -> None:
-    """Imports, and the line that says where the page ran, fold together."""
+def _keep_house(cell: nodes.container, outcomes: nodes.Node | None = None) -> None:
+    """Imports, and the line that says where the page ran, fold together, behind the outcomes."""
     while _only_imports(after := cell.next_node(siblings=True, descend=False)):
         cell += list(after.children)
         after.parent.remove(after)
     cell["hide_mode"] = "all"
     cell["prompt_show"] = cell["prompt_hide"] = "Imports, and what this page ran on"
+    if outcomes is not None:  # a lesson begins with what it is about
+        cell.parent.remove(cell)
+        outcomes.parent.insert(outcomes.parent.index(outcomes) + 1, cell)
 
 
 def _only_imports(node: nodes.Node | None) -> bool:

@@ -3,9 +3,12 @@
     page, the address of the project  ->  head, start line, buttons that lead somewhere
 
 A lesson's buttons give the student's notebook; its source, which holds the answers, is not copied.
-Scripts that are of no use here (a kernel on another host, 500 KiB of icons) stay out.
+Scripts that are of no use here (a kernel on another host, 500 KiB of icons) stay out; formulas
+and figures come when a reader nears them.
 """
 
+import base64
+import hashlib
 import re
 import shutil
 from html import escape
@@ -17,18 +20,25 @@ from pybtex.style.formatting.unsrt import Style
 from pybtex.style.labels import BaseLabelStyle
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.i18n import format_date
 
+import batchlab
 from batchlab.authoring import address, catalogue, prose
 
 __all__ = ["setup"]
 
-UNUSED = ("thebe", "design-tabs", "togglebutton")  # scripts by a part of their name
-FORMULAS = ("mathjax", "MathJax")  # 257 KiB, for pages with formulas
+# scripts by a part of their name; page.js fetches MathJax, 320 KiB with its fonts
+UNUSED = ("thebe", "design-tabs", "togglebutton", "mathjax/")
+FORMULAS = "MathJax"  # its settings, for pages with formulas
 DROPPED = ("**/*.map", "vendor/fontawesome", "mathjax/*svg*.js", "mathjax/*full*.js",
            "mathjax/*mml*.js", "mathjax/node-main.js", "mathjax/core.js")  # fmt: skip
 MADE = ("genindex", "py-modindex", "search", "_static/webpack-macros", "_static/sbt-webpack-macros")
 FACE = re.compile(r"@font-face\s*\{[^}]*?(?:Font ?Awesome|fontawesome)[^}]*\}")
 ICONS = "// Icons are drawn by page.css: the theme's file for them weighs 500 KiB.\n"
+INLINE = re.compile(r'<img src="data:image/png;base64,([^"]+)" width="(\d+)"')
+INDEX = re.compile(
+    r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
+)
 DESCRIPTION = (
     "Batch size in LLM training, measured: a Jupyter course with graded exercises, and a library "
     "that says where the time of a training went."
@@ -48,15 +58,34 @@ def describe(app: Sphinx, page: str, _template: str, context: dict, _tree: objec
     lines = [f'<meta name="description" content="{escape(said)}">']
     lines += [f'<meta property="{k}" content="{escape(v)}">' for k, v in tags.items() if v]
     context["metatags"] = context.get("metatags", "") + "\n".join(lines)
-    context["body"] = _mended(context.get("body", ""))
-    formulas = known is not None or 'class="math' in context["body"]
-    unused = UNUSED if formulas else (*UNUSED, *FORMULAS)
+    body = _in_files(_mended(context.get("body", "")), Path(app.outdir) / "_images", page)
+    context["body"] = body
+    unused = UNUSED if 'class="math' in body else (*UNUSED, FORMULAS)
     context["script_files"] = [
         file
         for file in context.get("script_files", [])
         if not any(name in _told(file) for name in unused)
     ]
     context["header_buttons"] = _buttons(Path(app.config.batchlab_root), page, known, context)
+
+
+def _in_files(body: str, folder: Path, page: str) -> str:
+    """Figures as files of their own, which a browser fetches where a reader comes near."""
+
+    def moved(found: re.Match[str]) -> str:
+        data, width = base64.b64decode(found[1]), int(found[2])
+        across, down = (int.from_bytes(data[at : at + 4]) for at in (16, 20))  # of a PNG's head
+        name = f"{hashlib.sha256(data).hexdigest()[:16]}.png"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+        place = f"{'../' * page.count('/')}_images/{name}"
+        height = round(width * down / across)
+        return (
+            f'<img src="{place}" loading="lazy" data-density="{across / width:g}" '
+            f'width="{width}" height="{height}"'
+        )
+
+    return INLINE.sub(moved, body)
 
 
 def _told(file: object) -> str:
@@ -113,12 +142,14 @@ def _button(url: str, name: str, icon: str) -> dict:
 
 
 class StartLine(SphinxPostTransform):
-    """Under the title of a lesson: what to open, and where the reader stands in it."""
+    """Under a title. Of the book: who, which version, when. Of a lesson: links, and progress."""
 
     default_priority = 30
 
     def run(self, **_: object) -> None:
         known = _lessons(self.app).get(self.env.docname)
+        if self.env.docname == self.config.root_doc:
+            self._under_title(self._byline())
         if known is None:
             return
         name = Path(self.env.docname).name
@@ -126,6 +157,14 @@ class StartLine(SphinxPostTransform):
         if hosted := address.colab(address.REPOSITORY, known.notebook):
             links.append(f'<a class="bl-button" href="{escape(hosted)}">Open in Colab</a>')
         line = f'<p class="bl-start">{" ".join(links)} <span data-progress="{name[:2]}"></span></p>'
+        self._under_title(line)
+
+    def _byline(self) -> str:
+        who = self.config.author[0].upper() + self.config.author[1:]
+        day = format_date("%-d %B %Y", language=self.config.language)
+        return f'<p class="bl-byline">{escape(who)}. Version {batchlab.__version__}, {day}.</p>'
+
+    def _under_title(self, line: str) -> None:
         title = next(iter(self.document.findall(nodes.title)))
         title.parent.insert(1, nodes.raw("", line, format="html"))
 
@@ -142,6 +181,10 @@ def deliver(app: Sphinx, failure: Exception | None) -> None:
     for path in out.rglob("*.html"):  # of an older edition
         if path.relative_to(out).with_suffix("").as_posix() not in pages:
             path.unlink()
+    for name in pages - {"search"}:  # the index of all words serves where one searches
+        if (path := out / f"{name}.html").is_file():
+            text = path.read_text(encoding="utf-8")
+            path.write_text(INDEX.sub("", text), encoding="utf-8")
     static = out / "_static"
     for pattern in DROPPED:
         for path in list(static.glob(pattern)):

@@ -46,7 +46,7 @@ class Boxes(SphinxPostTransform):
             here = name and not needed.get(f"{topic}/{name}", True)
             if cell.get("exercise"):
                 parts = (
-                    _box(number, topic, name)
+                    _box(number, topic, name, _kind(cell, name))
                     if here
                     else _elsewhere(name, needed[f"{topic}/{name}"], folder)
                 )
@@ -74,12 +74,23 @@ def _enclose(blank: nodes.container, parts: tuple[str, str]) -> None:
     around.insert(at, _raw(parts[0]))
 
 
-def _box(number: str, topic: str, name: str) -> tuple[str, str]:
+def _kind(cell: nodes.container, name: str) -> str:
+    """Build, exercise, or a bug to catch: by the heading above."""
+    if name.endswith("-test"):
+        return "catch the bug"
+    above = cell.parent
+    while above is not None and not isinstance(above, nodes.section):
+        above = above.parent
+    title = above[0].astext() if above else ""
+    return "build" if title.startswith("Build") else "exercise"
+
+
+def _box(number: str, topic: str, name: str, kind: str = "exercise") -> tuple[str, str]:
     one = exercises.found(f"{topic}/{name}")
     data = f'data-exercise="{topic}/{name}" data-key="{number}-exercise {name}"'
     opened = (
         f'<section class="bl-exercise" aria-label="Exercise {name}" {data} '
-        f'data-points="{one.points}">\n{_face(name, one.points)}'
+        f'data-points="{one.points}">\n{_face(name, one.points, kind)}'
     )
     hints = "".join(f"<li hidden>{_marked(hint)}</li>" for hint in one.hints)
     return opened, f'<ol class="bl-hints" hidden>{hints}</ol>'
@@ -92,9 +103,10 @@ def _elsewhere(name: str, asked: list[str], folder: str) -> tuple[str, str]:
     return f'{opened}<p class="bl-face"><b>{name}</b> <span>{said}</span></p>', ""
 
 
-def _face(name: str, points: int) -> str:
+def _face(name: str, points: int, kind: str) -> str:
     many = "1 point" if points == 1 else f"{points} points"
-    return f'<p class="bl-face"><b>{name}</b> <span class="bl-badge">{many}</span></p>'
+    said = f'<span class="bl-kind">{kind}</span> <b>{name}</b>'
+    return f'<p class="bl-face">{said} <span class="bl-badge">{many}</span></p>'
 
 
 def _marked(text: str) -> str:

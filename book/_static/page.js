@@ -5,6 +5,7 @@
 // Everything stays in this browser, in its localStorage under "batchlab:".
 
 const PREFIX = "batchlab:";
+const MATHJAX = new URL("mathjax/tex-chtml.js", document.currentScript.src).href;
 
 function kept() {
   const found = {};
@@ -114,11 +115,10 @@ function cover() {
 
 // Figures have text of 8.5 points or more at the size that they are drawn at. On a narrow screen each
 // is shown at 0.81 of it, so that no text falls below 9 px, whatever the figure's width.
-const DENSITY = 1.5; // pixels of a PNG for each of CSS: 144 a inch, plots/_canvas.py
 const LEAST = 0.81;
 
 function shrink(figure) {
-  const drawn = figure.naturalWidth / (figure.src.startsWith("data:image/png") ? DENSITY : 1);
+  const drawn = figure.naturalWidth / (figure.dataset.density || 1);
   if (drawn) figure.style.setProperty("--bl-narrow", `${Math.round(LEAST * drawn)}px`);
 }
 
@@ -128,7 +128,7 @@ const RULED = /^ *-{3,}( +-{3,})+ *$/m; // the line under the names of a table t
 function frame() {
   const printed = [...document.querySelectorAll("div.cell_output pre")].filter((one) => RULED.test(one.textContent));
   for (const one of printed) one.classList.add("bl-printed");
-  const wide = [...printed, ...document.querySelectorAll("article table, article div.cell_output img, article img[src*='_images/'], article mjx-container[display]")];
+  const wide = [...printed, ...document.querySelectorAll("article table, article div.cell_output img, article img[src*='_images/'], article div.math")];
   let regions = 0;
   for (const one of wide) {
     if (one.closest(".bl-wide, .bl-explorer, .bl-quiz, .highlighttable")) continue;
@@ -148,11 +148,27 @@ function frame() {
         holder.setAttribute("aria-label", `${one.matches("table, pre") ? "Table" : "Figure"} ${number}, scrolls sideways`);
       } else for (const name of ["tabindex", "role", "aria-label"]) holder.removeAttribute(name);
     };
-    new ResizeObserver(check).observe(holder);
+    const sized = new ResizeObserver(check);
+    for (const box of [holder, one]) sized.observe(box); // a formula may come later
     if (one.tagName === "IMG" && !one.complete) one.addEventListener("load", () => { shrink(one); check(); });
     if (one.tagName === "IMG") shrink(one);
     check();
   }
+}
+
+// Formulas are drawn when one is near the screen, or at the first sign of a reader.
+function drawFormulas() {
+  const formulas = document.querySelectorAll(".math");
+  if (!formulas.length) return;
+  const signs = ["scroll", "keydown", "pointerdown", "focusin", "beforeprint"];
+  const near = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) fetched(); }, { rootMargin: "50%" });
+  function fetched() {
+    near.disconnect();
+    for (const sign of signs) removeEventListener(sign, fetched, true);
+    document.head.append(element("script", { src: MATHJAX }));
+  }
+  for (const sign of signs) addEventListener(sign, fetched, true);
+  for (const one of formulas) near.observe(one);
 }
 
 let opened = [];
@@ -175,6 +191,7 @@ addEventListener("load", () => {
   noteTotals();
   cover();
   frame();
+  drawFormulas();
   offerExport();
   showProgress();
   document.addEventListener("batchlab", showProgress);

@@ -113,9 +113,9 @@ export class Box {
   }
 
   #badge() {
-    const done = kept(this.key).points;
+    const { points: done, code } = kept(this.key);
     const points = this.points === 1 ? "1 point" : `${this.points} points`;
-    this.badge.textContent = done ? `✓ ${points}` : points;
+    this.badge.textContent = done ? `✓ ${points}` : code !== undefined && code !== this.stub ? `begun, ${points}` : points;
     this.badge.classList.toggle("bl-done", Boolean(done));
   }
 

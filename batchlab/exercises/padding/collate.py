@@ -1,4 +1,6 @@
-"""Build: a collator that reports its waste. PyTorch is imported where it is used."""
+"""Build: a collator that reports its waste."""
+
+import numpy as np
 
 from batchlab.exercises import By, Exercise
 
@@ -11,27 +13,25 @@ EMPTY = {"input_ids": []}
 
 
 def collate(documents, pad_id, multiple_of=1, max_length=None):
-    """Two dictionaries: the rectangle around some documents as tensors, and its counts."""
-    import torch
-
+    """Two dictionaries: the rectangle around some documents as arrays, and its counts."""
     kept = [document["input_ids"][:max_length] for document in documents]
     own = [document.get("labels", document["input_ids"])[:max_length] for document in documents]
     longest = max(len(ids) for ids in kept)
     width = -(-longest // multiple_of) * multiple_of  # rounds up
     shape = len(kept), width
-    tensors = {
-        "input_ids": torch.full(shape, pad_id),
-        "labels": torch.full(shape, -100),
-        "attention_mask": torch.zeros(shape, dtype=torch.int64),
+    arrays = {
+        "input_ids": np.full(shape, pad_id, dtype=np.int64),
+        "labels": np.full(shape, -100, dtype=np.int64),
+        "attention_mask": np.zeros(shape, dtype=np.int64),
     }
     for row, (ids, labels) in enumerate(zip(kept, own)):
-        tensors["input_ids"][row, : len(ids)] = torch.tensor(ids)
-        tensors["labels"][row, : len(ids)] = torch.tensor(labels)
-        tensors["attention_mask"][row, : len(ids)] = 1
+        arrays["input_ids"][row, : len(ids)] = ids
+        arrays["labels"][row, : len(ids)] = labels
+        arrays["attention_mask"][row, : len(ids)] = 1
     real = sum(len(ids) for ids in kept)
     before = sum(len(document["input_ids"]) for document in documents)
     counts = {"real_tokens": real, "slots": len(kept) * width, "cut_tokens": before - real}
-    return tensors, counts
+    return arrays, counts
 
 
 def drawn(rng):
@@ -70,11 +70,11 @@ exercise = Exercise(
     collate,
     asked=asked,
     drawn=drawn,
-    parts=("tensors", "counts"),
+    parts=("arrays", "counts"),
     points=3,
     hints=(
         "cut first, then measure the longest row, then round up, then fill",
-        "begin with torch.full((rows, width), pad_id), and write each document over its row",
+        "begin with np.full((rows, width), pad_id, dtype=np.int64), and write each document over its row",
         "the mask and the labels are filled at the same places, from 0 and -100",
     ),
     shown=[
@@ -92,24 +92,24 @@ exercise = Exercise(
 )
 right = collate
 LONGEST, WIDTH = "max(len(ids) for ids in kept)", "-(-longest // multiple_of) * multiple_of"
-MASK, END = '        tensors["attention_mask"][row, : len(ids)] = 1\n', "    return tensors, counts"
+MASK, END = '        arrays["attention_mask"][row, : len(ids)] = 1\n', "    return arrays, counts"
 OWN = 'document.get("labels", document["input_ids"])'
 for _thought, *_changes in [
     (
         "padding is told by its token: that may be an ordinary token, too",
-        (MASK, '        tensors["attention_mask"][row] = tensors["input_ids"][row] != pad_id\n'),
+        (MASK, '        arrays["attention_mask"][row] = arrays["input_ids"][row] != pad_id\n'),
     ),
     (
         "a prompt is real as well: the mask is 1 for every token",
-        (MASK, '        tensors["attention_mask"][row] = tensors["labels"][row] != -100\n'),
+        (MASK, '        arrays["attention_mask"][row] = arrays["labels"][row] != -100\n'),
     ),
     (
         "labels are ignored wherever the token is pad_id: only padding is",
-        (END, '    tensors["labels"][tensors["input_ids"] == pad_id] = -100\n' + END),
+        (END, '    arrays["labels"][arrays["input_ids"] == pad_id] = -100\n' + END),
     ),
     (
         "the padding is trained: its label is -100",
-        ('"labels": torch.full(shape, -100)', '"labels": torch.full(shape, pad_id)'),
+        ('"labels": np.full(shape, -100', '"labels": np.full(shape, pad_id'),
     ),
     ("the document's own labels are not used", (OWN, 'document["input_ids"]')),
     (
@@ -167,7 +167,7 @@ for _thought, *_changes in [
     ),
     (
         "a label stands under its own token: the model shifts",
-        ("torch.tensor(labels)", "torch.tensor([*labels[1:], -100][: len(ids)])"),
+        ("] = labels\n", "] = [*labels[1:], -100][: len(ids)]\n"),
     ),
     (
         "an empty document is a row, too",
@@ -178,7 +178,7 @@ for _thought, *_changes in [
     ),
     (
         "an empty document has no real token",
-        (END, '    tensors["attention_mask"][:, 0] = 1\n' + END),
+        (END, '    arrays["attention_mask"][:, 0] = 1\n' + END),
     ),
     ("what was cut is counted as real", ('"real_tokens": real', '"real_tokens": before')),
     (
@@ -197,24 +197,17 @@ for _thought, *_changes in [
 ]:
     exercise.edit(_thought, _changes)
 for _thought, _says, *_changes in [
-    ("a mask of truth values", "int64", ("dtype=torch.int64", "dtype=torch.bool")),
-    ("float tokens", "int64", ("torch.full(shape, pad_id)", "torch.full(shape, float(pad_id))")),
     (
         "pads the documents themselves",
         "changed",
         (END, "    for one in documents:\n        one['input_ids'] += [pad_id]\n" + END),
     ),
     (
-        "arrays, not tensors",
-        "a tensor is needed",
-        (END, "    tensors = {name: one.numpy() for name, one in tensors.items()}\n" + END),
-    ),
-    (
         "the waste in place of the counts",
         "a dict with real_tokens",
-        (END, "    return tensors, 1 - real / counts['slots']"),
+        (END, "    return arrays, 1 - real / counts['slots']"),
     ),
-    ("tensors alone", "2 things", (END, "    return tensors")),
+    ("arrays alone", "2 things", (END, "    return arrays")),
     (
         "other names of the arguments",
         "keyword argument",
@@ -229,17 +222,17 @@ for _thought, _says, *_changes in [
 
 @exercise.mistake(says="changed at this call")
 def one_buffer(documents, pad_id, multiple_of=1, max_length=None, _kept={}):
-    """one buffer for all calls: the tensors of an earlier call are overwritten"""
-    tensors, counts = right(documents, pad_id, multiple_of, max_length)
-    for name, one in tensors.items():
-        kept = _kept.setdefault((name, one.shape), one)
-        tensors[name] = kept.copy_(one)
-    return tensors, counts
+    """one buffer for all calls: the arrays of an earlier call are overwritten"""
+    arrays, counts = right(documents, pad_id, multiple_of, max_length)
+    for name, one in arrays.items():
+        kept = arrays[name] = _kept.setdefault((name, one.shape), one)
+        kept[:] = one
+    return arrays, counts
 
 
 @exercise.style
 def lists_first(documents, pad_id, multiple_of=1, max_length=None):
-    """lists first"""
+    """lists first, tensors of them"""
     import torch
 
     ids = [d["input_ids"][:max_length] for d in documents]

@@ -12,8 +12,11 @@ def collator(**options: Any) -> Any:
     """A data_collator for `Trainer`: the collator of lesson 02, the learner's if there is one."""
     collate = mine.take("02_padding", "collate", otherwise=_collate.collate, tries=_passes)
 
+    import torch
+
     def tensors(documents: Any) -> Any:
-        return collate(documents, pad_id=0, **options)[0]
+        arrays = collate(documents, pad_id=0, **options)[0]
+        return {name: torch.as_tensor(one) for name, one in arrays.items()}
 
     return tensors
 
