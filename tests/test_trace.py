@@ -278,6 +278,7 @@ def test_the_depths_differ_by_whole_periods_and_end_like_the_model():
     [
         ("T5", {"d_model": 64, "num_layers": 2}, "t5 cannot be traced: Unrecognized configuration"),
         ("Mamba", {}, "mamba cannot be traced: MambaForCausalLM does not support"),
+        ("Dots1", {"n_routed_experts": 4}, r"makes no model of this config \(TypeError"),
     ],
 )
 def test_a_family_that_cannot_be_traced_is_refused_in_one_line(kind, more, words):

@@ -138,6 +138,12 @@ def made(config: Any, setting: Setting, device: str) -> Any:
     except ValueError as error:
         first = str(error).splitlines()[0].split(". ")[0]
         raise ValueError(f"{config.model_type} cannot be traced: {first[:200]}") from None
+    except (TypeError, AttributeError, KeyError) as error:  # a number that the model needs is none
+        first = f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.160}"
+        raise ValueError(
+            f"{config.model_type} cannot be traced: transformers makes no model of this config "
+            f"({first})"
+        ) from None
     set_checkpointing(model, setting.checkpointing)
     return (setting.adapt(model) if setting.adapt else model).train()
 
