@@ -177,6 +177,12 @@ def test_the_readme_lists_every_lesson_with_all_that_its_source_says():
         assert one.points == 10
 
 
+def test_the_pacing_says_the_minutes_that_each_lesson_prints():
+    table = (ROOT / "book/instructors.md").read_text().partition("## Pacing")[2]
+    paced = re.findall(r"^\| (\d\d) \w+ \| ([\d–]+) \|", table, re.MULTILINE)
+    assert paced == [(one.folder[:2], one.minutes) for one in catalogue.lessons(ROOT)]
+
+
 def test_a_new_lesson_is_listed_without_a_change_anywhere(tmp_path):
     source = tmp_path / "solutions/07_memory/memory.md"
     source.parent.mkdir(parents=True)
