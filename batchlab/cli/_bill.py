@@ -8,8 +8,9 @@ import textwrap
 from typing import Any
 
 from batchlab import cluster, plan, report, roofline, units
+from batchlab.cli._kinds import card
 from batchlab.cli._shapes import shape_of
-from batchlab.cli.options import BILL, card
+from batchlab.cli.options import BILL
 from batchlab.roofline import utilisation
 
 __all__ = ["billed", "text_of"]

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from typing import Any
 
 from batchlab import proposal, report
+from batchlab.cli._kinds import card
 from batchlab.cli._shapes import shape_of
-from batchlab.cli.options import PROPOSAL, card
+from batchlab.cli.options import PROPOSAL
 from batchlab.proposal import Proposal, Reason, Wish, short, small
 
 __all__ = ["data_of", "proposed", "text_of"]

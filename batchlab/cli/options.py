@@ -10,13 +10,13 @@ files, folders and words that need each other by `cli._checked` (exit code 1, on
 """
 
 import argparse
-import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from batchlab import packing, roofline, units
+from batchlab import packing
+from batchlab.cli._kinds import above_zero, card, gibibytes, port, whole
 
 __all__ = [
     "BILL",
@@ -53,57 +53,6 @@ ISOLATIONS = ("L3", "L2", "L0")
 SYSTEMS = ("canvas", "moodle", "csv", "nbgrader", "gradescope", "feedback")
 FIGURES = (".png", ".svg", ".pdf")
 RUNS = Path("runs")  # the one folder that is made unasked: the sweep's records go there by default
-
-
-def whole(text: str) -> int:
-    """A count from a word."""
-    try:
-        number = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"a whole number is needed, got {text}") from None
-    try:
-        return units.whole(number, "it")
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def card(text: str) -> roofline.Device:
-    """The device of a data sheet whose name begins like this; h100 is H100 SXM."""
-    found = [one for name, one in roofline.DEVICES.items()
-             if name.lower().startswith(text.lower())]  # fmt: skip
-    if len(found) != 1:
-        there = ", ".join(roofline.DEVICES)
-        raise argparse.ArgumentTypeError(f"one of {there} is needed, got {text}")
-    return found[0]
-
-
-def gibibytes(text: str) -> int:
-    """Bytes from a word that holds GiB."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number) or number <= 0:
-        raise argparse.ArgumentTypeError(f"GiB of tensors, above 0, are needed, got {text}")
-    return round(number * units.GIB)
-
-
-def above_zero(text: str) -> float:
-    """A finite number above 0 from a word."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number) or number <= 0:
-        raise argparse.ArgumentTypeError(f"a number above 0 is needed, got {text}")
-    return number
-
-
-def port(text: str) -> int:
-    """The number of a port from a word."""
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535, got {text}")
-    return int(text)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from batchlab import report, serving, units
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
+from batchlab.cli._kinds import card
 from batchlab.cli._shapes import shape_of
 
 __all__ = ["arguments", "run"]
@@ -36,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Answer:
     """Serve the same requests at each rate under each policy."""
     name, trace = _trace(args)
-    device = options.card(args.card) if isinstance(args.card, str) else args.card
+    device = card(args.card) if isinstance(args.card, str) else args.card
     model, shape = shape_of(args.model)
     cost = serving.roofline(shape, device)
     cache = cost.most_requests(1, device.memory_bytes * (1 - KEPT_FREE))
