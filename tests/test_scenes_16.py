@@ -2,7 +2,6 @@
 
 import importlib.util
 import inspect
-import itertools
 import math
 from pathlib import Path
 
@@ -10,11 +9,10 @@ import numpy as np
 import pytest
 
 from batchlab import adapt
-from batchlab.exercises.adaptive import best_step as place
 from batchlab.exercises.adaptive import live, planted, reasons, scenes
-from batchlab.exercises.adaptive.best_step import worth
 from batchlab.exercises.adaptive.control import control
 from batchlab.exercises.adaptive.ramp_steps import ramp_steps
+from batchlab.exercises.adaptive.scenes import worth
 from batchlab.rates import PUBLISHED, Ramp, Stage
 
 
@@ -72,16 +70,6 @@ def test_worth_is_adascales_gain_and_pollux_efficiency():
     assert worth(1024, 128, 1000) / 8 == pytest.approx(0.557, abs=5e-4)
     good = adapt.goodput(6.0, 1024, noise_scale=1000, base=128)
     assert good == pytest.approx(6 * worth(1024, 128, 1000) / 8)
-
-
-def test_the_best_step_is_that_of_the_library_and_lies_near_the_root():
-    for fixed, noise in itertools.product(place.FIXED.values(), place.NOISE):
-        speeds = {m: m / (fixed + place.SEQUENCE * m) for m in place.SIZES}
-        good = {m: adapt.goodput(v, m, noise_scale=noise, base=8) for m, v in speeds.items()}
-        best = place.best_step(place.SIZES, fixed, place.SEQUENCE, noise)
-        root = math.sqrt(noise * fixed / place.SEQUENCE)
-        assert best == max(good, key=good.get) and (best == 8 or 0.9 < best / root < 1.1)
-    assert place.best_step(place.SIZES, 0.31, 0.011, 260) == 88
 
 
 def test_a_decision_is_told_by_the_fact_against_it():

@@ -56,7 +56,7 @@ def finds_bugs(
     through = [thought for thought in wrong if not found[thought, 0]]
     if through:
         caught = f"{len(wrong) - len(through)} of {len(wrong)} bugs found"
-        likely = "no case of the test tells it from a right one"
+        likely = "no case tells it from a right one, or a tolerance is too wide"
         if len(through) == len(wrong):
             caught, likely = f"the test never failed: {caught}", COUNTS
         refuse(asked, f"{caught}; this one got through: {through[0]}", likely, try_this)

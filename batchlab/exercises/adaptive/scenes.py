@@ -7,7 +7,6 @@ import math
 
 from batchlab import adapt, rates
 from batchlab.exercises.adaptive import reasons
-from batchlab.exercises.adaptive.best_step import best_step, explorer, worth
 from batchlab.exercises.adaptive.control import control as right
 from batchlab.exercises.adaptive.live import constant, ramped, status, trained
 from batchlab.exercises.adaptive.planted import RUNS, sequences, walked
@@ -15,7 +14,7 @@ from batchlab.noise import NoiseScale
 from batchlab.plan import Plan
 
 __all__ = [
-    "PALM", "best_step", "constant", "contest", "drawn", "explorer", "library", "ramped", "ramps", "status",
+    "PALM", "constant", "contest", "drawn", "library", "ramped", "ramps", "status",
     "steps_of", "trained", "worth",
 ]  # fmt: skip
 
@@ -92,3 +91,8 @@ def contest(controller):
         apart = sum(a != b for a, b in zip(yours, theirs))
         first, second = (f"{one[-1][0]} x {one[-1][1]}" for one in (yours, theirs))
         print(f"{name:<42} {first:>13} {second:>14}   {apart} of {len(yours)} steps")
+
+
+def worth(sequences, base, noise_scale):
+    """How many steps of `base` sequences one step of `sequences` is worth, by AdaScale's gain."""
+    return (noise_scale / base + 1) / (noise_scale / sequences + 1)

@@ -72,6 +72,7 @@ exercise = Exercise(
         ([(-1.0, 5.0), (0.5, 6.0)],),
         ([(4.0, 900.0)],),
         ([(-2.0, 5.0)],),
+        ([(2.0, 5.0), (-2.0, 6.0)],),
     ],
     passed="Right: add up, divide once, and say how sure it is.",
 )
@@ -97,6 +98,11 @@ for _thought, *_changes in [
         (MEANS, "scale = np.median(trace) / np.median(squared)"),
     ),
     ("upside down: noise over signal", ("squared, trace = np", "trace, squared = np")),
+    ("a mean of 0 is lost, too: inf twice", ("squared.mean() <= 0", "squared.mean() < 0")),
+    (
+        "inf twice: the error of a lost signal is unknown, too",
+        (LOST, LOST.replace("np.inf, np.inf", "np.inf, np.nan")),
+    ),
     ("the first reading alone", (MEANS, "scale = trace[0] / squared[0]")),
     ("the last reading alone", (MEANS, "scale = trace[-1] / squared[-1]")),
     (

@@ -59,6 +59,17 @@ for _thought, *_changes in [
     exercise.edit(_thought, _changes)
 
 
+@exercise.mistake
+def whole_batches(critical, fixed, each, slower):
+    """only whole batches, or those of a grid, were tried: solve for it, or halve an interval"""
+
+    def time(batch):
+        return (1 + critical / batch) * (fixed + each * batch)
+
+    limit = slower * time((critical * fixed / each) ** 0.5)
+    return next(batch for batch in range(1, 10**6) if time(batch) <= limit)
+
+
 @exercise.style
 def smaller_root(critical, fixed, each, slower):
     """the smaller root of a quadratic"""
