@@ -84,6 +84,7 @@ def test_a_life_leaves_when_the_folder_names_another_launch_and_the_next_waits_f
 
 
 def test_a_life_that_comes_late_does_not_begin(tmp_path, monkeypatch):
+    monkeypatch.setenv("RANK", "0")
     (tmp_path / alive.ASKED).write_text('{"launch": "second"}')
     monkeypatch.setattr(_member, "beat", lambda *_: pytest.fail("it took the folder"))
     _member.main("first", tmp_path)

@@ -12,17 +12,23 @@ from pathlib import Path
 
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._alive import asked, beat
+from batchlab.cluster._heard import say
 
 __all__ = ["main"]
 
 
 def main(launch: str, folder: Path) -> None:
     """Beat, and train what was asked for in `folder`, unless that was another launch."""
-    lock.stay(folder)
-    wanted = asked(folder)
-    if wanted["launch"] != launch:
-        return
-    beat(folder, int(os.environ["RANK"]), wanted["launcher"], launch)
+    rank = int(os.environ["RANK"])
+    try:
+        lock.stay(folder)
+        wanted = asked(folder)
+        if wanted["launch"] != launch:
+            return
+        beat(folder, rank, wanted["launcher"], launch)
+    except OSError as error:
+        say(rank, f"raised {type(error).__name__}: {error}")
+        raise
     from batchlab.cluster import _process
 
     _process.main(folder, wanted)

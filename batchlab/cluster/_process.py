@@ -23,6 +23,7 @@ from batchlab import model as models
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster._curve import CURVE, append, cut_back
+from batchlab.cluster._heard import say
 from batchlab.cluster._lanes import Streamed
 from batchlab.cluster._pointer import Latest, measured, seen
 from batchlab.cluster._world import world
@@ -110,7 +111,7 @@ def main(folder: Path, asked: dict[str, Any]) -> None:
         _train(folder, Settings(**asked["settings"]), asked["steps"], asked["launch"], device)
         dist.barrier()
     except Exception as error:
-        _say(folder, rank, f"raised {type(error).__name__}: {error}")
+        say(rank, f"raised {type(error).__name__}: {error}")
         if ECHO.search(str(error)):
             _name_the_silent(folder, rank, ranks, asked["timeout"] / 2)
         raise
@@ -196,14 +197,9 @@ def _note(folder: Path, faults: list[str], steps: int) -> None:
             file.write(f"{fault}; the run went on from step {steps:,}\n")
 
 
-def _say(folder: Path, rank: int, what: str) -> None:
-    """Note how this process failed, for whoever started it."""
-    (folder / f"failed_{rank}.txt").write_text(what.splitlines()[0])
-
-
 def _name_the_silent(folder: Path, rank: int, ranks: int, patience: float) -> None:
     """Whom did this process wait for? Note it, and end what stands still."""
     for other, seconds in alive.silent(folder, rank, ranks, patience).items():
         said = "never came" if seconds is None else f"fell silent {seconds:.0f} s ago (stopped?)"
-        _say(folder, other, said)
+        say(other, said)
         alive.end(folder, other)

@@ -27,6 +27,7 @@ from typing import Any
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import curve
+from batchlab.cluster._heard import Heard
 from batchlab.cluster._pointer import latest, replace
 from batchlab.cluster._verify import verify
 
@@ -37,10 +38,10 @@ PIECES = 8  # of a step
 RESTARTS, TIMEOUT = 2, 120.0  # lives after a death; seconds until a silent process is given up
 LARGE_BYTES = 2**29  # of files: every process would hold about as much in tokens
 MISTAKE = "raised ValueError"  # of whoever asked: another life would say the same
+NO_ROOM = re.compile(r"No space left|quota exceeded|File too large|Read-only file system", re.I)
 ECHO = re.compile(
     r"closed by peer|reset by peer|pair closure|DistBackendError|timed out", re.IGNORECASE
 )
-ENDED = re.compile(r"failed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<rank>\d+)")
 WORKER = "batchlab.cluster._member"
 NOTES = "notes.txt"
 
@@ -89,7 +90,7 @@ def launch(
 
     A process that dies takes the others with it; all start again from the last checkpoint, up to
     `restarts` times. One that stands still is given up after `timeout` seconds, and ended. What is
-    wrong with the documents or the model is tried once. RuntimeError says which process failed
+    wrong with the documents, the model or the disk is tried once. RuntimeError says which process failed
     first, and how; ValueError, who else runs in this folder.
     """
     if settings.form not in FORMS:
@@ -117,31 +118,34 @@ def _run(
     own = asked | {"launcher": os.getpid(), "launch": launch}
     replace(folder / alive.ASKED, json.dumps(own))
     lock.alone(folder)
-    of_before = ("failed_*.txt", "alive_*", "log.txt", NOTES)
+    of_before = ("alive_*", "log.txt", NOTES)
     for old in [path for name in of_before for path in folder.glob(name)]:
         old.unlink()  # what is left of an earlier torchrun writes into its own log
     words = ["--standalone", f"--nproc-per-node={processes}", f"--max-restarts={restarts}"]
     command = [sys.executable, "-m", "torch.distributed.run", *words]
     # a new life must not meet the addresses of the dead: pytorch#135712
     around = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1", "OMP_NUM_THREADS": "1"} | os.environ
-    with (folder / "log.txt").open("wb") as log:
-        running = subprocess.Popen(
-            [*command, "-m", WORKER, launch, str(folder)], stdout=log, stderr=log, env=around
-        )
-        try:
-            while running.poll() is None:
-                time.sleep(0.5)
-                if heard:
-                    heard(curve(folder))
-                if any(what.startswith(MISTAKE) for what in _said(folder).values()):
-                    break
-        finally:
-            running.terminate()  # an interrupted run leaves no process behind
-            running.wait()
+    running = subprocess.Popen(
+        [*command, "-m", WORKER, launch, str(folder)],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=around,
+    )  # fmt: skip
+    assert running.stdout is not None
+    said = Heard(running.stdout, folder / "log.txt")
+    try:
+        while running.poll() is None:
+            time.sleep(0.5)
+            if heard:
+                heard(curve(folder))
+            if any(_again_in_vain(what) for what in said.said.values()):
+                break
+    finally:
+        running.terminate()  # an interrupted run leaves no process behind
+        running.wait()
+        said.wait()
     if (now := alive.asked(folder))["launch"] != launch:  # only where there are no locks
         raise RuntimeError(f"{folder} was taken over by another start (process {now['launcher']})")
     if running.returncode:
-        raise RuntimeError(_reason(folder))
+        raise RuntimeError(_reason(folder, said))
     return curve(folder)
 
 
@@ -171,23 +175,23 @@ def notes(folder: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def _said(folder: Path) -> dict[str, str]:
-    """How each process failed, as it or another one wrote."""
-    return {path.stem[7:]: path.read_text() for path in sorted(folder.glob("failed_*.txt"))}
+def _again_in_vain(what: str) -> bool:
+    """Whether another life would end as this one did."""
+    return what.startswith(MISTAKE) or NO_ROOM.search(what) is not None
 
 
-def _reason(folder: Path) -> str:
+def _reason(folder: Path, heard: Heard) -> str:
     """The first failure of a run whose lives are used up, in one line."""
-    said = _said(folder)
+    said = dict(sorted(heard.said.items()))
     own = {rank: what for rank, what in said.items() if not ECHO.search(what)}
-    ended = ENDED.search((folder / "log.txt").read_text(errors="replace"))
+    rank, code = heard.ended or ("", "")
     if own:
         first = "; ".join(f"process {rank} {what}" for rank, what in own.items())
-    elif ended and ended["code"].startswith("-"):
-        first = f"process {ended['rank']} was killed by signal {ended['code'][1:]}"
-        first += " (9 is often the system, short of memory)" if ended["code"] == "-9" else ""
-    elif ended and ended["rank"] not in said:
-        first = f"process {ended['rank']} ended with exit code {ended['code']} before it could join"
+    elif code.startswith("-"):
+        first = f"process {rank} was killed by signal {code[1:]}"
+        first += " (9 is often the system, short of memory)" if code == "-9" else ""
+    elif code and rank not in said:
+        first = f"process {rank} ended with exit code {code} before it could join"
     else:
         first = "the processes could not be started, or wait for one another"
     done = curve(folder)
