@@ -1,5 +1,6 @@
 """`batchlab train`: what a step sees is fixed by the seed, and a kill changes nothing."""
 
+import io
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ import pytest
 from batchlab import cli, records
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import training
+from batchlab.cluster._heard import Heard
 from batchlab.cluster._process import dealt, pieces
 
 
@@ -44,6 +46,13 @@ def test_what_cannot_run_is_refused_before_a_process_starts(tmp_path):
         training.launch(tmp_path, training.Settings(), steps=1, processes=9)
 
 
+def heard(folder, *lines):
+    """What a launcher hears of processes that print these lines."""
+    found = Heard(io.BytesIO("".join(f"{line}\n" for line in lines).encode()), folder / "log.txt")
+    found.wait()
+    return found
+
+
 @pytest.mark.parametrize(
     "echo",
     [
@@ -53,12 +62,14 @@ def test_what_cannot_run_is_refused_before_a_process_starts(tmp_path):
 )
 def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo):
     (tmp_path / "curve.jsonl").write_text('{"step": 3, "tokens": 9}\n{"step": 4')
-    (tmp_path / "log.txt").write_text("E api.py failed (exitcode: -9) local_rank: 1 (pid: 7)")
-    (tmp_path / "failed_0.txt").write_text(echo)
-    killed = training._reason(tmp_path)
+    lines = [
+        f"batchlab: process 0 {echo}",
+        "E api.py failed (exitcode: -9) local_rank: 1 (pid: 7)",
+    ]
+    killed = training._reason(tmp_path, heard(tmp_path, *lines))
     assert killed.startswith("process 1 was killed by signal 9") and "3 steps are done" in killed
-    (tmp_path / "failed_1.txt").write_text("raised ValueError: no")
-    mistake = training._reason(tmp_path)
+    lines.append("batchlab: process 1 raised ValueError: no")
+    mistake = training._reason(tmp_path, heard(tmp_path, *lines))
     assert mistake.startswith("process 1 raised ValueError: no; 3 steps")
     assert "goes on from there" in killed and "goes on from there" not in mistake
 
@@ -74,8 +85,10 @@ def test_who_is_silent_and_who_never_came(tmp_path):
 
 
 def test_a_process_that_ended_before_it_could_say_why_is_named(tmp_path):
-    (tmp_path / "log.txt").write_text("E api.py failed (exitcode: 1) local_rank: 1 (pid: 7)")
-    assert training._reason(tmp_path).startswith("process 1 ended with exit code 1 before it")
+    told = heard(tmp_path, "E api.py failed (exitcode: 1) local_rank: 1 (pid: 7)")
+    reason = training._reason(tmp_path, told)
+    assert reason.startswith("process 1 ended with exit code 1 before it")
+    assert "failed (exitcode: 1)" in (tmp_path / "log.txt").read_text()
 
 
 def members(folder):
