@@ -4,7 +4,8 @@
     data rows=8 window
     ```
 
-The value of a word that names a file is a record of ours, to try.
+The value of a word that names a file is a record of ours, to try. Where a page asks one verb twice,
+`:as: name` tells the forms apart.
 
 Labels, defaults and choices are those of the verb's own help: one definition. The page runs the
 verb itself, in the browser (`book/live/form.js`); where the book has no Python the form says so.
@@ -13,9 +14,10 @@ verb itself, in the browser (`book/live/form.js`); where the book has no Python 
 import argparse
 from html import escape
 from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
+from docutils.parsers.rst import Directive, directives
 from sphinx.application import Sphinx
 
 import batchlab
@@ -30,12 +32,15 @@ FILES = {  # words that name a file: how what is pasted is called, and what to p
         "json=config.json shell=launch.sh other=config.yaml",
         "the config, or the line that starts your run: torchrun --nproc-per-node 8 train.py ...",
     ),
+    "trace": ("json=trace.jsonl other=trace.csv", "arrival,prompt,output, then 0.5,812,140"),
     "records": ("other=run.jsonl", "open run.jsonl, which monitor.watch wrote"),
 }
 MEANS = {
     "config": "what starts your run, or a config",
     "data": "lengths of documents",
+    "price": "price of a device and hour, in any currency",
     "records": "records of a run; of several ranks, all their files",
+    "trace": "requests, a line each: second of arrival, tokens of prompt and output",
 }
 WITHOUT = "This book was built without Python in the page: use the command line."
 
@@ -44,16 +49,19 @@ class Run(Directive):
     """The form of one verb, with the named words."""
 
     required_arguments = 1
+    option_spec: ClassVar = {"as": directives.unchanged_required}
     has_content = True
 
     def run(self) -> list[nodes.Node]:
         there = self.state.document.settings.env.config.batchlab_live
-        made = form(self.arguments[0], " ".join(self.content).split(), bool(there))
+        verb, words = self.arguments[0], " ".join(self.content).split()
+        made = form(verb, words, bool(there), called=self.options.get("as", verb))
         return [nodes.raw("", made, format="html")]
 
 
-def form(verb: str, words: list[str], live: bool) -> str:
+def form(verb: str, words: list[str], live: bool, called: str = "") -> str:
     """HTML of a form; a word may bring a value of its own: `rows=8`."""
+    called = called or verb
     (top,) = (
         one for one in cli.parser([verb])._actions if isinstance(one, argparse._SubParsersAction)
     )
@@ -61,31 +69,32 @@ def form(verb: str, words: list[str], live: bool) -> str:
     fields = []
     for word in words:
         name, _, value = word.partition("=")
-        fields.append(_field(verb, offered[name.replace("-", "_")], value))
+        fields.append(_field(called, offered[name.replace("-", "_")], value))
+    title = verb if called == verb else f"{verb}: {called}"
     button = '<button type="submit">Run</button>' if live else f"<p>{WITHOUT}</p>"
     return (
-        f'<form class="bl-run" id="run-{verb}" data-verb="{verb}" aria-label="batchlab {verb}">\n'
+        f'<form class="bl-run" id="run-{called}" data-verb="{verb}" aria-label="batchlab {title}">\n'
         + "\n".join(fields)
         + f'\n<div class="bl-buttons">{button}</div>\n</form>'
     )
 
 
-def _field(verb: str, action: argparse.Action, value: str) -> str:
+def _field(called: str, action: argparse.Action, value: str) -> str:
     name, word = action.dest, (action.option_strings or [""])[-1]
     means = MEANS.get(name) or (action.help or "").split(" (default:")[0]
     if action.choices:
         means = means.split(": ")[0]  # the choices stand in the field
-    key = f"{verb}-{name}"
+    key = f"{called}-{name}"
     label = f'<label for="{key}">{escape(means)} <code>{word}</code></label>'
     common = f'id="{key}" name="{name}" data-word="{word}"'
     if name in FILES:
-        called, hint = FILES[name]
+        names, hint = FILES[name]
         several = " multiple" if action.nargs == "*" else ""
         common += ' data-needed=""' if name == "records" else ""
         example = escape((OURS / f"{value}.jsonl").read_text(encoding="utf-8")) if value else ""
         ours = f'<button type="button" data-of="{name}" data-example="{example}">Take ours</button>'
         return (
-            f'<div class="bl-file">{label}<textarea {common} data-file="{called}" rows="4" '
+            f'<div class="bl-file">{label}<textarea {common} data-file="{names}" rows="4" '
             f'spellcheck="false" placeholder="{escape(hint)}"></textarea>'
             f'<label class="bl-open">or open a file <input type="file" data-of="{name}"{several}>'
             f"</label>{ours if example else ''}</div>"

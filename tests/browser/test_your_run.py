@@ -78,6 +78,20 @@ def test_a_config_is_known_by_its_text(page, pasted, name):
     assert (state, text) == (here["state"], here["text"])
 
 
+@pytest.mark.parametrize(
+    ("called", "words"),
+    [
+        ("proposal", "plan --tokens 100e9 --devices 64 --length 8192"),
+        ("serve-sim", "serve-sim --requests 200"),
+    ],
+)
+def test_batch_and_serving_of_a_whole_run(page, called, words):
+    """The fault of the first: a second form of one verb, under the ids of the other."""
+    state, text, line = ran(page, called)
+    assert line == f"batchlab {words}"
+    assert (state, text) == ("ran", told(words.split(), {})["text"])
+
+
 def test_the_doctor_reads_a_record_that_stays_in_the_page(page):
     assert "Open a file first" in ran(page, "doctor")[1]
     page.set_input_files("#run-doctor input[type=file]", OWN)
