@@ -70,10 +70,10 @@ def form(verb: str, words: list[str], live: bool, called: str = "") -> str:
     for word in words:
         name, _, value = word.partition("=")
         fields.append(_field(called, offered[name.replace("-", "_")], value))
-    title = verb if called == verb else f"{verb}: {called}"
+    title = f"batchlab {verb}" if called == verb else f"batchlab {verb}: {called}"
     button = '<button type="submit">Run</button>' if live else f"<p>{WITHOUT}</p>"
     return (
-        f'<form class="bl-run" id="run-{called}" data-verb="{verb}" aria-label="batchlab {title}">\n'
+        f'<form class="bl-run" id="run-{called}" data-verb="{verb}" aria-label="{title}">\n'
         + "\n".join(fields)
         + f'\n<div class="bl-buttons">{button}</div>\n</form>'
     )
