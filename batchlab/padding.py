@@ -138,7 +138,7 @@ def by_length(lengths: ArrayLike, rows: int) -> list[Batch]:
 
 
 def in_windows(
-    lengths: ArrayLike, rows: int, *, window: int, rng: np.random.Generator
+    lengths: ArrayLike, rows: int, *, window: int, rng: "np.random.Generator"
 ) -> list[Batch]:
     """Shuffle, sort within windows of `window` batches, shuffle the batches.
 
@@ -151,7 +151,7 @@ def in_windows(
     return batches
 
 
-def window_order(keys: np.ndarray, documents: int, rng: np.random.Generator) -> np.ndarray:
+def window_order(keys: np.ndarray, documents: int, rng: "np.random.Generator") -> np.ndarray:
     """Document numbers in random order, then sorted by `keys` inside windows of `documents`."""
     order = rng.permutation(len(keys))
     documents = min(documents, len(keys))

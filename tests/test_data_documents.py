@@ -133,6 +133,44 @@ def test_a_template_that_rewrites_earlier_turns_is_refused_rather_than_masked_wr
     assert trained_text(found) == "(thinking) three, as before<|end|>"
 
 
+LONG = [
+    CHAT[0],
+    *[
+        message
+        for n in range(60)
+        for message in (
+            {"role": "user", "content": f"{n} and {n}?"},
+            {"role": "assistant", "content": f"{n + n}"},
+        )
+    ],
+]
+
+
+def test_a_long_conversation_is_rendered_in_stretches(chat, monkeypatch):
+    """The mask is that of transformers, and the work follows the turns, not their square."""
+    rendered, render = [], type(chat).apply_chat_template
+    monkeypatch.setattr(
+        type(chat),
+        "apply_chat_template",
+        lambda self, m, **how: rendered.append(len(m)) or render(self, m, **how),
+    )
+    found = data.load([{"messages": LONG}], tokenizer=chat, answers_only=True)
+    assert sum(rendered) < 16 * len(LONG) < sum(range(0, len(LONG), 2))
+    judge = render(chat, LONG, tokenize=True, return_dict=True, return_assistant_tokens_mask=True)
+    assert ((found[0]["labels"] != IGNORE) == np.array(judge["assistant_masks"], bool)).all()
+
+
+def test_a_template_that_counts_its_messages_is_looked_at_from_the_beginning():
+    counts = TEMPLATE.replace("{{ m.content }}<|end|>{% endg", "{{ m.content }} ({{ loop.index }})"
+                              "<|end|>{% endg")  # fmt: skip
+    found = data.load([{"messages": LONG}], tokenizer=chat_tokenizer(counts), answers_only=True)
+    assert trained_text(found).startswith("0 (3)<|end|>2 (5)<|end|>")
+    forgets = TEMPLATE.replace("{{ m.content }}<|end|>{% endg", "{% if loop.revindex < 90 %}"
+                               "{{ m.content }}{% endif %}<|end|>{% endg")  # fmt: skip
+    with pytest.raises(ValueError, match=r"the chat template writes message 2 anew"):
+        data.load([{"messages": LONG}], tokenizer=chat_tokenizer(forgets), answers_only=True)
+
+
 def test_tools_are_part_of_the_conversation(chat):
     tokenizer = chat_tokenizer("{% if tools %}{{ tools }}{% endif %}" + TEMPLATE)
     plain = data.load([{"messages": CHAT}], tokenizer=tokenizer)

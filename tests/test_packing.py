@@ -87,10 +87,20 @@ def test_documents_lie_where_the_textbook_puts_them_one_at_a_time(method, length
 @settings(max_examples=300, deadline=None)
 def test_whole_blocks_move_to_where_single_documents_would(method, few, random):
     lengths = [tokens for tokens in few for _ in range(random.randint(2, 9))]
+    lengths *= -(-ROW // len(lengths))  # as many as the longest may have tokens: these are counted
     random.shuffle(lengths)
     row_of, rooms = textbook(lengths, ROW, CHOICES[method])
-    with mock.patch.object(blocks, "FEW", 0):
+    with mock.patch.multiple(blocks, FEW=0, EQUALS=1):
         found = pack(lengths, ROW, method=method)
+    assert found.row_of.tolist() == row_of and found.row_count == len(rooms)
+
+
+@given(documents, st.integers(1, 12))
+@settings(max_examples=300, deadline=None)
+def test_rows_that_wait_in_drawers_are_taken_as_from_one_list(lengths, each):
+    row_of, rooms = textbook(lengths, ROW, fullest)
+    with mock.patch.multiple(blocks, FEW=0, EQUALS=1000, DRAWER=each):
+        found = pack(lengths, ROW)
     assert found.row_of.tolist() == row_of and found.row_count == len(rooms)
 
 
@@ -317,8 +327,10 @@ def test_next_fit_closes_a_row_at_the_first_document_that_does_not_fit(lengths):
         row, room = (row, room) if tokens <= room else (row + 1, ROW)
         row_of.append(row)
         room -= tokens
-    found = pack(lengths, ROW, method="next_fit")
-    assert found.row_of.tolist() == row_of and found.row_count == row + 1
+    for few in (blocks.FEW, 0):
+        with mock.patch.object(blocks, "FEW", few):
+            found = pack(lengths, ROW, method="next_fit")
+        assert found.row_of.tolist() == row_of and found.row_count == row + 1
 
 
 def test_rows_are_read_like_a_list():

@@ -74,3 +74,12 @@ def test_the_pictures_say_what_they_show():
     world = ranks.run(late, 2, profile=Link("drawn", 1e3, "by hand"))
     alt = plots.world(world).batchlab_alt
     assert "rank 0 waits 66." in alt and "rank 1 waits 0.0 %" in alt
+
+
+def test_requests_that_all_come_at_once_have_no_rate(tmp_path, capsys):
+    path = tmp_path / "one.jsonl"
+    path.write_text('{"arrival": 0, "prompt": 9, "output": 3}\n')
+    assert cli.main(["serve-sim", "--trace", str(path), "--json"]) == 0
+    assert [one["rate"] for one in json.loads(capsys.readouterr().out)["served"]] == [None] * 3
+    assert cli.main(["serve-sim", "--trace", str(path)]) == 0
+    assert capsys.readouterr().out.count("all at once") == 3

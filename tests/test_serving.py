@@ -287,3 +287,17 @@ def test_passes_priced_at_once_are_those_of_a_loop(policy, rows):
         assert (found.seconds, found.busy_seconds) == (loop.seconds, loop.busy_seconds)
         assert found.decode_passes == loop.decode_passes and found.row_steps == loop.row_steps
         assert found.useful_row_steps == loop.useful_row_steps
+
+
+def test_a_long_output_is_priced_once_however_many_come_meanwhile():
+    """The mistake beside the law: all that is left of it is priced again at each arrival."""
+    priced = []
+
+    class Counted(serving.Affine):
+        def stretch(self, growing, resting, passes):
+            priced.append(passes)
+            return super().stretch(growing, resting, passes)
+
+    trace = serving.trace(range(0, 20_000, 100), [8] * 200, [20_000] + [5] * 199)
+    found = serving.simulate(trace, Counted(1.0, 0.0, 0.0), rows=4)
+    assert found.decode_passes <= sum(priced) < 4 * found.decode_passes < 200 * 20_000 / 40

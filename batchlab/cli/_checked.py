@@ -6,7 +6,6 @@ parsed words  ->  check  ->  refused in one line, or let through
 import argparse
 from pathlib import Path
 
-from batchlab import records
 from batchlab.cli.options import FIGURES, RUNS
 
 __all__ = ["check"]
@@ -60,6 +59,8 @@ def _require_writable(path: Path) -> None:
     if path.is_dir():
         raise ValueError(f"{path}: this is a folder; records go to a file")
     if path.exists():
+        from batchlab import records
+
         records.read(path)  # refuses what holds no records, and adds nothing to it
     made = path.parent == RUNS and not RUNS.exists()
     if made:

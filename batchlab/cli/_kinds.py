@@ -5,8 +5,12 @@ text  ->  a number, a device
 
 import argparse
 import math
+from typing import TYPE_CHECKING
 
-from batchlab import roofline, units
+from batchlab import units
+
+if TYPE_CHECKING:
+    from batchlab.roofline import Device
 
 __all__ = ["above_zero", "card", "gibibytes", "port", "whole"]
 
@@ -46,8 +50,10 @@ def port(text: str) -> int:
     return int(text)
 
 
-def card(text: str) -> roofline.Device:
+def card(text: str) -> "Device":
     """The device of a data sheet whose name begins like this; h100 is H100 SXM."""
+    from batchlab import roofline
+
     found = [one for name, one in roofline.DEVICES.items()
              if name.lower().startswith(text.lower())]  # fmt: skip
     if len(found) != 1:

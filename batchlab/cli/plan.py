@@ -15,10 +15,6 @@ from batchlab import packing, padding, plan, report, units
 from batchlab.cli import _source as source
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
-from batchlab.cli._bill import billed, text_of
-from batchlab.cli._proposed import data_of, proposed
-from batchlab.cli._proposed import text_of as reasons_of
-from batchlab.proposal import Proposal
 
 MOST_ROWS = 64
 DEFAULTS = {"rows": 8, "accumulation": 4, "data_parallel": 1, "length": 2048}
@@ -44,8 +40,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     """Multiply out one step, split it in other ways, and fill it with the documents."""
-    asked = proposed(args, args.length or DEFAULTS["length"])
-    step, described = (asked.plan, None) if isinstance(asked, Proposal) else _step(args)
+    whole_run = any(getattr(args, word) is not None for word in (*options.BILL, *options.PROPOSAL))
+    asked = bill = None
+    if whole_run:  # its rooms hold public runs and laws: a step alone needs none of them
+        from batchlab.cli import _bill, _proposed
+
+        asked = _proposed.proposed(args, args.length or DEFAULTS["length"])
+    made = None if asked is None or isinstance(asked, str) else asked
+    step, described = (made.plan, None) if made else _step(args)
     ways = plan.splits(
         step.slots_per_step,
         length=step.length,
@@ -53,6 +55,8 @@ def run(args: argparse.Namespace) -> Answer:
         most_rows=max(MOST_ROWS, step.rows),
     )
     name, tokens = source.lengths_of(args)
+    if whole_run:
+        bill = _bill.billed(args, step)
     found = {
         "config": described,
         **vars(step),
@@ -61,12 +65,15 @@ def run(args: argparse.Namespace) -> Answer:
         "splits": [{"rows": way.rows, "accumulation": way.accumulation} for way in ways],
         "data": name,
         "fill": _fill(tokens, step),
-        "proposal": data_of(asked),
-        "bill": billed(args, step),
+        "proposal": _proposed.data_of(asked) if asked else None,
+        "bill": bill,
     }
-    told = [reasons_of(asked, found["bill"]["model"]), ""] if asked else []
-    filled = args.data is not None or not isinstance(asked, Proposal)
-    return Answer(found, "\n".join([*told, _text(found, filled)]))
+    told = [_text(found, filled=args.data is not None or made is None)]
+    if asked and bill:
+        told = [_proposed.text_of(asked, bill["model"]), "", *told]
+    if bill:
+        told += ["", _bill.text_of(bill)]
+    return Answer(found, "\n".join(told))
 
 
 def _step(args: argparse.Namespace) -> tuple[plan.Plan, str | None]:
@@ -163,6 +170,5 @@ def _text(found: dict[str, Any], filled: bool) -> str:
             report.table(["rows", "accumulation", "slots at once", ""], ways),
             "",
             "Every split takes the same step; it differs in memory and in time.",
-            *(["", text_of(found["bill"])] if found["bill"] else []),
         ]
     )

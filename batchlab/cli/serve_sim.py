@@ -5,6 +5,7 @@ multiplying. Requests come from the embedded documents (prompt and answer), or f
 """
 
 import argparse
+import math
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,7 @@ def _most(
 
 def _row(rate: float, policy: str, served: serving.Served, most: float) -> dict[str, Any]:
     return {
-        "rate": rate,
+        "rate": rate if math.isfinite(rate) else None,  # all came at once
         "policy": policy,
         "first_token_p50_seconds": served.percentile(0.5, "first_token"),
         "first_token_p99_seconds": served.percentile(0.99, "first_token"),
@@ -117,7 +118,7 @@ def _row(rate: float, policy: str, served: serving.Served, most: float) -> dict[
 def _text(data: dict[str, Any]) -> str:
     lines = [
         [
-            f"{one['rate']:.3g}",
+            "all at once" if one["rate"] is None else f"{one['rate']:.3g}",
             one["policy"],
             units.duration(one["first_token_p50_seconds"]),
             units.duration(one["first_token_p99_seconds"]),

@@ -19,6 +19,7 @@ from batchlab.data._corpus import embedded
 
 __all__ = ["Encoder", "Span", "tokenizer_from"]
 
+STRETCH = 8  # messages that a turn is rendered behind
 Span = tuple[str, list[tuple[int, int]]]
 
 
@@ -112,21 +113,54 @@ class Encoder:
     def answers(self, messages: list[Any], tools: Any = None) -> Span:
         """A conversation, with the span of each turn of the assistant."""
         whole = self.rendered(messages, tools)
-        spans = []
-        for number, message in enumerate(messages):
-            if message["role"] == "assistant":
-                before = self.rendered(messages[:number], tools, reply=True)
-                after = self.rendered(messages[: number + 1], tools)
-                if not (whole.startswith(after) and after.startswith(before)):
-                    raise ValueError(
-                        f"the chat template writes message {number} anew in a longer conversation, "
-                        "so that it cannot be found: train all (answers_only=False), or give "
-                        "prompt and completion"
-                    )
-                spans.append((len(before), len(after)))
-        if not spans:
+        turns = [n for n, message in enumerate(messages) if message["role"] == "assistant"]
+        if not turns:
             raise ValueError("the assistant says nothing in it")
+        spans = self._spans(whole, messages, tools, turns, STRETCH)
+        if len(spans) < len(turns):
+            spans = self._spans(whole, messages, tools, turns, len(messages))
+        if len(spans) < len(turns):
+            raise ValueError(
+                f"the chat template writes message {turns[len(spans)]} anew in a longer "
+                "conversation, so that it cannot be found: train all (answers_only=False), or give "
+                "prompt and completion"
+            )
         return whole, spans
+
+    def _spans(
+        self, whole: str, messages: list[Any], tools: Any, turns: list[int], most: int
+    ) -> list[tuple[int, int]]:
+        """Where the turns stand in `whole`, up to the first that is not found.
+
+        Each is rendered behind at most about `most` messages, from a question on, and what it adds
+        must be what `whole` holds next: a template that looks further back is not mistaken.
+        """
+        head = 1 if messages[0]["role"] == "system" else 0
+        begin, done, at, known = head, 0, 0, ""  # `known` is found, and ends at `at`
+        spans: list[tuple[int, int]] = []
+        try:
+            for turn in turns:
+                if turn - begin >= most:
+                    asked = [n for n in range(begin + 1, done) if messages[n]["role"] == "user"]
+                    if asked:
+                        begin = asked[-1]
+                        known = self.rendered(messages[:head] + messages[begin:done], tools)
+                stretch = messages[:head] + messages[begin:turn]
+                before = self.rendered(stretch, tools, reply=True)
+                after = self.rendered([*stretch, messages[turn]], tools)
+                added = after[len(known) :]
+                if not (
+                    before.startswith(known)
+                    and after.startswith(before)
+                    and whole.startswith(added, at)
+                ):
+                    break
+                spans.append((at + len(before) - len(known), at + len(added)))
+                done, at, known = turn + 1, at + len(added), after
+        except ValueError:
+            if most >= len(messages):
+                raise
+        return spans
 
     def _called(self, texts: list[str], special: bool, **options: bool) -> Any:
         """What a tokenizer of transformers answers; token ids, as they are, need no end."""

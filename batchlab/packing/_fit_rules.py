@@ -21,6 +21,7 @@ Words
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,21 +30,31 @@ __all__ = ["best_fit", "distinct", "first_fit", "next_fit", "sorted_order"]
 Push = Callable[[list[int], int], None]
 Pop = Callable[[list[int]], int]
 
-# Up to FEW documents, and up to MANY if no two have the same length, one at a time is faster: there
-# both ways cost about as much (benchmarks/packing.py).
-FEW, MANY = 1024, 16_384
+# Up to FEW documents nothing is worth an array. Above, best fit moves blocks from EQUALS documents
+# a length on, and first fit from MANY documents on, or where a length has two. There both ways cost
+# about as much (benchmarks/packing.py).
+FEW, EQUALS, MANY = 512, 12, 16_384
+DRAWER = 64  # documents in each drawer of waiting rows, on average
 INT32 = np.dtype(np.int32)
 
 
 def best_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
     """Best-fit decreasing: each document into the fullest row that still has room for it.
 
-    Of equally full rows the one with the smallest number. One at a time, the row that took the last
-    document stays open: it is the fullest with room for the next one, unless another row has room
-    as well. Then both lie among the others, in order of their room.
+    Of equally full rows the one with the smallest number.
     """
-    if len(tokens) > FEW and (blocks := _blocks(tokens)):
+    n = len(tokens)
+    if n <= FEW or row_length.bit_length() + n.bit_length() > 62:
+        return _best_of_few(tokens, row_length)
+    if int(tokens.max()) <= n and (blocks := _blocks(tokens, n // EQUALS)):
         return _in_blocks(tokens, blocks, row_length, list.append, list.pop)
+    return _from_drawers(tokens, row_length)
+
+
+def _best_of_few(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
+    """The row that took the last document stays open: it is the fullest with room for the next one,
+    unless another row has room as well. Then both lie among the others, in order of their room.
+    """
     n, rows, lengths = len(tokens), 0, tokens.tolist()
     order = sorted(range(n), key=lengths.__getitem__, reverse=True)
     least = lengths[order[-1]] * n
@@ -66,11 +77,62 @@ def best_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
     return np.fromiter(row_of, INT32, n), rows
 
 
+def _from_drawers(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
+    """Waiting rows lie in drawers by their room; one is sorted when documents get that short.
+
+    A row is one number, room << bits | row. Documents over half a row take a new one each.
+    """
+    n, bits = len(tokens), len(tokens).bit_length()
+    order = sorted_order(int(tokens.max()) - tokens)
+    ranked = tokens[order]
+    needs, ascending = ranked << bits, ranked[::-1]
+    longest = int(needs[0])
+    shift = max(bits, longest.bit_length() - (n // DRAWER).bit_length())
+    floors = np.arange((longest >> shift) + 2) << shift  # of the drawers, and above them
+    ends = (n - np.searchsorted(ascending, floors >> bits)).tolist()
+    rows = begin = n - int(np.searchsorted(ascending, row_length // 2, side="right"))
+    halves = ((row_length - ranked[:rows]) << bits) + np.arange(rows)
+    cuts = np.searchsorted(halves, floors).tolist()
+    drawers = [[0, *halves[a:b].tolist()] for a, b in pairwise(cuts)]  # the 0 is never reached
+    documents, new = needs.tolist(), row_length << bits
+    waiting, ready, row = [0], list[int](), 0  # row: the last of the ready ones, or 0
+    taken = list[int]()
+    for number in range(len(drawers) - 1, -1, -1):
+        if len(waiting) > 1:  # all of them have room for what is shorter than their drawer
+            ready += [row, *waiting[:0:-1]]
+            row = ready.pop()
+        waiting, floor = drawers[number], number << shift
+        waiting.sort()
+        for need in documents[begin : ends[number]]:
+            while waiting[-1] >= need:
+                ready.append(row)
+                row = waiting.pop()
+            if not row:
+                row = new + rows
+                rows += 1
+                ready.append(0)
+            taken.append(row)
+            row -= need
+            if row < need:
+                if row < floor:
+                    drawers[row >> shift].append(row)
+                else:
+                    insort(waiting, row)
+                row = ready.pop()
+        begin = max(begin, ends[number])
+    row_of = np.empty(n, dtype=np.int32)
+    alone = n - len(taken)
+    row_of[order[:alone]] = np.arange(alone)
+    row_of[order[alone:]] = np.fromiter(taken, np.int64, len(taken)) & ((1 << bits) - 1)
+    return row_of, rows
+
+
 def first_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
     """First-fit decreasing: each document into the first row that still has room for it."""
-    if len(tokens) > FEW and (blocks := _blocks(tokens)):
+    n = len(tokens)
+    if n > FEW and (blocks := _blocks(tokens, n if n >= MANY else n // 2)):
         return _in_blocks(tokens, blocks, row_length, heappush, heappop)
-    n, lengths = len(tokens), tokens.tolist()
+    lengths = tokens.tolist()
     order = sorted(range(n), key=lengths.__getitem__, reverse=True)
     shortest = lengths[order[-1]]
     row_of = [0] * n
@@ -97,13 +159,26 @@ def first_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
 
 def next_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
     """Next fit: in the order of the data, closing a row as soon as a document does not fit."""
-    ends = np.cumsum(tokens)
-    limit = ends - tokens + min(row_length, int(ends[-1]))
-    following = np.searchsorted(ends, limit, side="right").tolist()  # of a row that begins here
-    borders = [0]
-    while borders[-1] < len(following):
-        borders.append(following[borders[-1]])
-    sizes = np.diff(borders)
+    n = len(tokens)
+    if n <= FEW:
+        room, begins = 0, list[int]()
+        for document, length in enumerate(tokens.tolist()):
+            room -= length
+            if room < 0:
+                begins.append(document)
+                room = row_length - length
+    else:
+        ends = np.cumsum(tokens)
+        limit = ends - tokens
+        limit += min(row_length, int(ends[-1]))
+        following = np.append(np.searchsorted(ends, limit, side="right"), n)  # of a row from here
+        over_two, begin, evens = memoryview(following[following]), 0, list[int]()
+        while begin < n:
+            evens.append(begin)
+            begin = over_two[begin]
+        both = np.stack([evens, following[evens]], axis=1).ravel()
+        begins = both[: len(both) - int(both[-1] == n)]
+    sizes = np.diff(begins, append=n)
     return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), len(sizes)
 
 
@@ -128,10 +203,10 @@ def distinct(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, counts[values]
 
 
-def _blocks(tokens: np.ndarray) -> Iterable[tuple[int, int]] | None:
-    """Blocks of (length, how many), longest first; None where one at a time is faster."""
+def _blocks(tokens: np.ndarray, most: int) -> Iterable[tuple[int, int]] | None:
+    """Blocks of (length, how many), longest first; None where there are more than `most`."""
     values, counts = distinct(tokens)
-    if len(tokens) < min(MANY, 2 * len(values)):
+    if len(values) > most:
         return None
     return zip(values[::-1].tolist(), counts[::-1].tolist(), strict=True)
 

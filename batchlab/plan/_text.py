@@ -6,8 +6,6 @@ A script is read and not run: its variables are put in, what it computes is left
 """
 
 import re
-import shlex
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from pathlib import Path
@@ -61,6 +59,8 @@ def _of_file(path: Path) -> Mapping[Any, Any]:
     if path.suffix in (".yaml", ".yml"):
         found = _of_yaml(text, path)
     elif path.suffix == ".toml":
+        import tomllib
+
         try:
             found = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
@@ -245,6 +245,8 @@ def _put_in(piece: str, values: Mapping[str, str]) -> str:
 
 
 def _split(text: str) -> list[str]:
+    import shlex
+
     try:
         return shlex.split(text)
     except ValueError as error:

@@ -7,10 +7,8 @@ that is not there is None.
 """
 
 import datetime
-import importlib.metadata
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,6 +54,8 @@ def now() -> str:
 
 
 def _version(name: str) -> str | None:
+    import importlib.metadata
+
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
@@ -95,6 +95,8 @@ def _commit() -> str | None:
 
 def _said(command: list[str]) -> str | None:
     """The first line that a command prints; None where there is no such command."""
+    import subprocess
+
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=5)
     except (OSError, subprocess.TimeoutExpired):

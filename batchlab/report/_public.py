@@ -6,10 +6,12 @@ rows and what is said of each  ->  text, or HTML
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from batchlab.records import Credit, PublicRuns, Reference, Submission
 from batchlab.report._tables import table
+
+if TYPE_CHECKING:
+    from batchlab.records import Credit, PublicRuns, Reference, Submission
 
 __all__ = ["PublicTable", "public_table"]
 
@@ -20,7 +22,7 @@ class PublicTable:
 
     headers: tuple[str, ...]
     lines: tuple[tuple[str, ...], ...]
-    credit: Credit
+    credit: "Credit"
 
     def __str__(self) -> str:
         return f"{table(self.headers, self.lines)}\n\n{self.credit.notice}"
@@ -38,8 +40,8 @@ class PublicTable:
 
 
 def public_table(
-    record: PublicRuns,
-    lines: Iterable[tuple[Submission | Sequence[Reference], Sequence[Any]]],
+    record: "PublicRuns",
+    lines: "Iterable[tuple[Submission | Sequence[Reference], Sequence[Any]]]",
     headers: Sequence[str],
 ) -> PublicTable:
     """Return lines of public rows: whose each is, then what is said of it.
@@ -53,6 +55,8 @@ def public_table(
     Cisco, hpf_n8, llama31_8b v5.1 Closed, 64 H100     45.4
     """
     made: list[tuple[str, ...]] = []
+    from batchlab.records import Submission
+
     rows: list[Submission | Reference] = []
     for whose, said in lines:
         some = [whose] if isinstance(whose, Submission) else list(whose)

@@ -12,8 +12,6 @@ Words
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from batchlab.records import machine
-
 __all__ = ["stack_details", "stack_matrix", "stack_reasons", "stack_summary"]
 
 SLACK = 0.01
@@ -47,6 +45,8 @@ def stack_details(lines: Iterable[Line], kind: str, stack: str) -> str:
 
 def stack_summary(lines: Iterable[Line], kind: str) -> str:
     """How many were found, and how often share and gain lay within; machine, versions, date."""
+    from batchlab.records import machine
+
     lines = list(lines)
     found = [line for line in _cells(lines, kind).values() if line["verdict"] != "empty"]
     of = {word: sum(line["verdict"] == word for line in found) for word in

@@ -11,7 +11,7 @@ Words
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from batchlab import records, units
+from batchlab import units
 from batchlab.report._tables import table
 
 __all__ = ["KIND", "replay", "stage_text", "stages"]
@@ -43,6 +43,8 @@ def stage_text(lines: Sequence[Mapping[str, Any]]) -> str:
     """One stage: the machine and the day, then all its values in a table."""
     first = lines[0]
     name = str(first["stage"]).replace("_", " ")
+    from batchlab import records
+
     head = f"{name}, on {records.machine(first.get('environment') or {})}"
     if first.get("small"):
         head += " (a rehearsal in small form: its numbers mean nothing)"
@@ -57,6 +59,8 @@ def replay(stage: str, *, record: str = "run") -> str:
     >>> print(replay("knee", record="none"))
     No record of knee comes with the library yet: `make gpu-run` says how to measure it.
     """
+    from batchlab import records
+
     try:
         found = stages(records.read(record))
     except ValueError:

@@ -97,6 +97,10 @@ class Scheduler:
     chunk: int
     waiting: deque[Running] = field(default_factory=deque)
     running: list[Running] = field(default_factory=list)
+    reading: list[Running] = field(default_factory=list)  # of the running: prompts not read yet
+    decoding: list[Running] = field(default_factory=list)
+    idle: list[Running] = field(default_factory=list)  # finished, and in a static batch
+    kept: int = 0  # tokens of cache that the running ones reserve
 
     def __post_init__(self) -> None:
         if self.policy not in POLICIES:
@@ -120,57 +124,67 @@ class Scheduler:
 
     def next(self) -> Step | None:
         """The next pass; None if nothing runs and nothing waits."""
-        if self.policy != "static" or not self.running:
+        if self.waiting and (self.policy != "static" or not self.running):
             self._admit()
         if not self.running:
             return None
-        return self._chunked() if self.policy == "chunked" else self._whole()
+        if self.policy == "chunked":
+            return Step(self._stretches(), tuple(self.decoding))
+        if self.reading:  # whole prompts in a pass of their own, before anybody decodes on
+            return Step(tuple(Chunk(one, 0, one.prompt) for one in self.reading), ())
+        return Step((), tuple(self.decoding), tuple(self.idle))
 
     def done(self, step: Step, passes: int = 1) -> list[Running]:
         """Book what a pass computed, or so many like it; return the requests that it finished."""
-        ended = []
+        read = []
         for chunk in step.chunks:
             chunk.running.read = chunk.stop
             if chunk.stop == chunk.running.prompt:
                 chunk.running.made = 1
-                ended += [chunk.running] if chunk.running.finished else []
+                read.append(chunk.running)
         for one in step.decoding:
             one.made += passes
-            ended += [one] if one.finished else []
-        if self.policy != "static" or all(one.finished for one in self.running):
-            self.running = [one for one in self.running if not one.finished]
+        ended = [one for one in (*read, *step.decoding) if one.made >= one.output]
+        if read:
+            self.reading = [one for one in self.reading if one.read < one.prompt]
+            self.decoding += read
+        if ended:
+            self.decoding = [one for one in self.decoding if one.made < one.output]
+            self._leave()
         return ended
 
+    def _leave(self) -> None:
+        """Rows of finished requests are free; in a static batch they stay until it is empty."""
+        if self.policy == "static" and (self.decoding or self.reading):
+            self.idle = [one for one in self.running if one.made >= one.output]
+        else:
+            self.running, self.idle = self.decoding + self.reading, []
+            self.kept = sum([one.prompt + one.output for one in self.running])
+
     def _admit(self) -> None:
+        if len(self.running) == self.rows:
+            return
         free = sorted(set(range(self.rows)) - {one.row for one in self.running})
-        kept = sum(one.prompt + one.output for one in self.running)
         for row in free:
             if not self.waiting:
                 return
             one = self.waiting[0]
-            if kept + one.prompt + one.output > self.cache:
+            if self.kept + one.prompt + one.output > self.cache:
                 return  # in the order of arrival: a shorter one behind it waits as well
             self.waiting.popleft()
             one.row = row
-            kept += one.prompt + one.output
+            self.kept += one.prompt + one.output
             self.running.append(one)
+            self.reading.append(one)
 
-    def _whole(self) -> Step:
-        """Whole prompts in a pass of their own, before anybody decodes on."""
-        new = [one for one in self.running if one.read < one.prompt]
-        if new:
-            return Step(tuple(Chunk(one, 0, one.prompt) for one in new), ())
-        decoding = tuple(one for one in self.running if not one.finished)
-        return Step((), decoding, tuple(one for one in self.running if one.finished))
-
-    def _chunked(self) -> Step:
-        """Decode first; what is left of the pass reads prompts, in the order of arrival."""
-        decoding = tuple(one for one in self.running if one.made)
-        left = self.chunk - len(decoding)
+    def _stretches(self) -> tuple[Chunk, ...]:
+        """What decoding leaves of a pass reads prompts, in the order of arrival."""
+        left = self.chunk - len(self.decoding)
         chunks = []
-        for one in sorted(self.running, key=lambda one: one.request):
-            if one.read < one.prompt and left > 0:
-                stop = min(one.prompt, one.read + left)
-                chunks.append(Chunk(one, one.read, stop))
-                left -= stop - one.read
-        return Step(tuple(chunks), decoding)
+        for one in self.reading:
+            if left <= 0:
+                break
+            stop = min(one.prompt, one.read + left)
+            chunks.append(Chunk(one, one.read, stop))
+            left -= stop - one.read
+        return tuple(chunks)

@@ -22,6 +22,7 @@ from batchlab.units import real
 __all__ = ["Served", "play", "simulate"]
 
 UNLIMITED = 2**40  # tokens of cache, where nobody limits it
+FIRST, MOST = 64, 2**16  # passes that are priced at once; more where nobody comes or goes
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +113,8 @@ def _stretch(cost: Cost) -> Callable[[Step, int], np.ndarray] | None:
         return None
 
     def stretch(step: Step, passes: int) -> np.ndarray:
-        growing = [one.context + 1 for one in step.decoding]
-        return known(growing, [one.context + 1 for one in step.idle], passes)
+        growing = [one.read + one.made for one in step.decoding]
+        return known(growing, [one.read + one.made for one in step.idle], passes)
 
     return stretch
 
@@ -131,7 +132,7 @@ def play(
     first, last = np.full(len(trace), np.nan), np.full(len(trace), np.nan)
     now = start = float(trace.arrivals[0])
     came = prefills = decodes = computed = useful = 0
-    busy = 0.0
+    busy, at_once = 0.0, FIRST
     while True:
         while came < len(trace) and trace.arrivals[came] <= now:
             scheduler.arrive(came, int(trace.prompts[came]), int(trace.outputs[came]))
@@ -147,12 +148,15 @@ def play(
             took = execute(step)
             now, busy = now + took, busy + took
         else:
-            least = min(one.output - one.made for one in step.decoding)
-            each = stretch(step, least)
-            times = np.cumsum([now, *each])  # when each begins, and the last one's end
+            least = min([one.output - one.made for one in step.decoding])
+            each = stretch(step, min(least, at_once))
+            times = np.cumsum(np.concatenate(([now], each)))  # each one's begin, and the last end
             next_arrival = trace.arrivals[came] if came < len(trace) else np.inf
-            passes = max(1, int(np.searchsorted(times[:-1], next_arrival)))
-            now, busy = float(times[passes]), float(np.cumsum([busy, *each[:passes]])[-1])
+            passes = max(1, int(times[:-1].searchsorted(next_arrival)))
+            whole = passes == len(each) < least  # nobody came or went: look further the next time
+            at_once = min(2 * at_once, MOST) if whole else FIRST
+            each[0] += busy
+            now, busy = float(times[passes]), float(each[:passes].cumsum()[-1])
         prefills += not step.rows
         decodes += passes * bool(step.rows)
         computed, useful = computed + passes * step.rows, useful + passes * len(step.decoding)
