@@ -86,7 +86,7 @@ def lines_of(path: Path, *, newline: str | None = None) -> Iterator[tuple[int, s
             if file.peek(3).startswith(codecs.BOM_UTF8):
                 file.read(3)
             with io.TextIOWrapper(file, "utf-8", newline=newline) as lines:
-                for number, line in enumerate(lines, start=1):  # noqa: B007
+                for number, line in enumerate(lines, start=1):
                     yield number, line
     except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         if path.suffix in PACKED and not isinstance(error, FileNotFoundError | UnicodeDecodeError):

@@ -11,6 +11,7 @@ Words
     identity  bytes of a file, and a checksum of its first and last 64 KiB
 """
 
+import copy
 import hashlib
 import os
 import struct
@@ -69,30 +70,38 @@ def story(path: Path, was: Identity, index: "Indexed | None" = None) -> str:
 class Indexed:
     """A file that is read by blocks; whoever reads one tells the index, and is told by it."""
 
-    def __init__(self, path: Path, known: Identity | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         state = path.stat()
-        self.identity = known or identity(path)
         self._stamp = state.st_size, state.st_mtime_ns
-        self.size = self.identity[0]
-        wanted = 1 << max(0, self.size // WANTED).bit_length()
-        self.step = min(max(wanted, LEAST), MOST)
-        self.blocks = -(-self.size // self.step)
+        self._measure(identity(path))
         self.slots = np.zeros(self.blocks, SLOT)
         self._older = self.slots  # of the same file before its date changed
+        self._before: tuple[Identity, bytes] | None = None  # another file, and its slots
         self._place: Path | None = None
         self._open()
 
+    def _measure(self, of: Identity) -> None:
+        self.identity, self.size = of, of[0]
+        wanted = 1 << max(0, self.size // WANTED).bit_length()
+        self.step = min(max(wanted, LEAST), MOST)
+        self.blocks = -(-self.size // self.step)
+
     def read(self, block: int) -> tuple[int, bytes]:
         """Where the first line of a block begins, and all lines that begin in it."""
-        begin, data = self._read(block)
+        try:
+            begin, data = self._read(block)
+        except OSError as error:
+            self.require_same()
+            raise ValueError(f"{self.path}: cannot be read ({error.strerror or error})") from None
         self.require_same()
         found = _slot(data)
         if not self.slots[block]["proof"]:
             self.slots[block] = found
             self._write(block)
         elif self.slots[block] != found:
-            raise ValueError(story(self.path, self.identity, self))
+            told = story(self.path, self.identity, self)
+            raise ValueError(told or f"{self.path} changed while it was read")
         return begin, data
 
     def line(self, byte: int) -> int:
@@ -145,10 +154,20 @@ class Indexed:
                 parts.append(more)
         return begin - before + first, b"".join(parts) if parts[1:] else parts[0]
 
-    def remembered(self) -> "Indexed | None":
-        """This, with what an index says of the file as it was; None where nothing is known."""
-        self.adopt()
-        return self if self.slots["proof"].any() else None
+    def remembered(self, was: Identity) -> "Indexed | None":
+        """The file as an index knew it that lay here before, if it was this one."""
+        if was == self.identity:
+            self.adopt()
+            return self
+        if self._before is None or self._before[0] != was:
+            return None
+        made = copy.copy(self)
+        made._measure(was)
+        made.slots = np.zeros(made.blocks, SLOT)
+        found = np.frombuffer(self._before[1], SLOT, len(self._before[1]) // SLOT.itemsize)
+        made.slots[: len(found)] = found[: made.blocks]
+        made.slots[made.slots["proof"] != _proof(made.slots["sum"], made.slots["lines"])] = 0
+        return made
 
     def adopt(self) -> None:
         """Hold the file against what an index of it says that has another date."""
@@ -164,15 +183,20 @@ class Indexed:
             try:
                 held = path.read_bytes()
                 begin = HEADER.unpack_from(held)
-                slots = np.frombuffer(held[HEADER.size :], SLOT, self.blocks).copy()
+                slots = held[HEADER.size :]
+                if (*begin[:3], begin[4]) != (MAGIC, self.step, self.size, ends):
+                    if begin[0] == MAGIC:
+                        slots = slots[: len(slots) // SLOT.itemsize * SLOT.itemsize]
+                        self._before = (begin[2], begin[4][:8].hex()), slots
+                    continue
+                known = np.frombuffer(slots, SLOT, self.blocks).copy()
             except (OSError, struct.error, ValueError):
                 continue
-            if (*begin[:3], begin[4]) == (MAGIC, self.step, self.size, ends):
-                slots[slots["proof"] != _proof(slots["sum"], slots["lines"])] = 0
-                self._older = slots
-                if held.startswith(self._header):
-                    self.slots, self._place = slots, path
-                return
+            known[known["proof"] != _proof(known["sum"], known["lines"])] = 0
+            self._older = known
+            if held.startswith(self._header):
+                self.slots, self._place = known, path
+            return
 
     def _all_places(self) -> list[Path]:
         name = hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:16]

@@ -2,9 +2,9 @@
 
     nothing, a path, a datasets object or a hub name  ->  Corpus
 
-Files are .jsonl (also .gz and .zst), .json, .csv, .parquet and .txt, or a folder of them. A document is one text,
-several fields joined, a prompt with its answer (the prompt is not trained), a conversation, or
-token ids.
+Files are .jsonl (also .gz and .zst), .json, .csv, .parquet and .txt, or a folder of them. A
+document is one text, several fields joined, a prompt with its answer (the prompt is not trained), a
+conversation, or token ids.
 """
 
 import contextlib

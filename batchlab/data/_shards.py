@@ -103,9 +103,9 @@ class Shards:
                 one.adopt()
             return
         for one in self._files:
-            if was := files.get(one.path.name):
-                if told := one.story((int(was[0]), str(was[1]))):
-                    raise ValueError(f"{told}; a run goes on with the documents that it began with")
+            was = files.get(one.path.name)
+            if was and (told := one.story((int(was[0]), str(was[1])))):
+                raise ValueError(f"{told}; a run goes on with the documents that it began with")
         raise ValueError(f"{self.name}: the state belongs to other documents than these")
 
 
@@ -167,7 +167,7 @@ class _Lines(_File):
         return text.removeprefix("\ufeff") if begin == 0 else text
 
     def story(self, was: Identity) -> str:
-        return story(self.path, was, Indexed(self.path, was).remembered())
+        return story(self.path, was, self._index.remembered(was))
 
     def adopt(self) -> None:
         self._index.adopt()
@@ -291,7 +291,8 @@ def of_iterable(source: Iterable[Any], name: str, lanes: int) -> Shards:
         from datasets.distributed import split_dataset_by_node
 
         def part(block: int) -> Iterable[Any]:
-            return split_dataset_by_node(source, rank=block, world_size=lanes)
+            own: Iterable[Any] = split_dataset_by_node(source, rank=block, world_size=lanes)
+            return own
 
     else:
         if iter(source) is source:
@@ -313,9 +314,10 @@ class _Once:
         self._source = iter(source)
 
     def __iter__(self) -> Iterator[Any]:
-        while self.ahead:
-            yield self.ahead.pop(0)
-        yield from self._source
+        return self
+
+    def __next__(self) -> Any:
+        return self.ahead.pop(0) if self.ahead else next(self._source)
 
 
 def _mark(what: Any) -> str:

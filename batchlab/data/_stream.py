@@ -1,6 +1,6 @@
 """Packed rows of documents of any number, read while they are trained; exact on any ranks.
 
-    a source, a plan  ->  lanes of blocks  ->  Batch after Batch, and a state that goes on from there
+    a source, a plan  ->  lanes of blocks  ->  Batch after Batch, and a state to go on from
 
 Words
     lane    every n-th block of an epoch's order; lanes are dealt to ranks, and take turns
@@ -141,7 +141,7 @@ class Stream:
     def standing(self) -> Standing:
         """How far this rank is."""
         at = self._positions.values()
-        epoch = min(one.epoch for one in at)
+        epoch = min((one.epoch for one in at), default=0)
         read = sum(
             self._own[n] if one.epoch > epoch else one.blocks for n, one in self._positions.items()
         )
@@ -164,8 +164,10 @@ class Stream:
 
     def __iter__(self) -> Iterator[Batch]:
         """Micro-batches from the place on, to the end of the epoch or without end."""
-        epoch = min(at.epoch for at in self._positions.values())
-        here = {n: at for n, at in self._positions.items() if at.epoch == epoch or self.plan.endless}
+        epoch = min((at.epoch for at in self._positions.values()), default=0)
+        here = {
+            n: at for n, at in self._positions.items() if at.epoch == epoch or self.plan.endless
+        }
         if self.workers:
             feeders = Feeders(
                 self._asked, self.plan, self._encoder, here, self.workers, self.prefetch,
@@ -176,12 +178,28 @@ class Stream:
                     self._positions[number] = at
                     if batch is not None:
                         tokenizer = self._encoder.used
-                        yield replace(batch, documents=replace(batch.documents, tokenizer=tokenizer))
+                        yield replace(
+                            batch, documents=replace(batch.documents, tokenizer=tokenizer)
+                        )
             return
         for number, at, batch in turns(self._shards, self._kind, self._encoder, self.plan, here):
             self._positions[number] = at
             if batch is not None:
                 yield batch
+
+    def take_part(self, part: int, parts: int) -> None:
+        """Keep only the lanes of one of several readers of this rank, as workers are."""
+        parts = whole(parts, "parts")
+        kept = sorted(self._positions)[whole(part, "part", least=0, most=parts - 1) :: parts]
+        self._positions = {number: self._positions[number] for number in kept}
+        self.__dict__.pop("_own", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("_shards", "_kind")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._shards, self._kind = opened(self._asked, self.plan.lanes, self._encoder)
 
     def state_dict(self) -> dict[str, Any]:
         """The place as plain data, after the last micro-batch that was handed out.

@@ -1,6 +1,6 @@
 """The lanes of one process, which take turns.
 
-    what was asked  ->  blocks, the kind of a document  ->  a micro-batch of each lane, again and again
+what was asked  ->  blocks, the kind of a document  ->  a micro-batch of each lane, again and again
 """
 
 from collections.abc import Iterator, Mapping
