@@ -4,9 +4,9 @@
     python benchmarks/streams.py [--megabytes 256] [--rounds 3] [--output records.jsonl]
 
 Every measurement is a process of its own, all ways in turn; CPU seconds count it and what it
-started, from the first line of the way on (imports are not counted). Rows of
-2,048 slots, 8 a micro-batch, as int64 tensors. Ours packs whole documents; the others' are concatenated
-and cut, which is less work. Mosaic reads its own format: what making it costs is told beside it.
+started, from the first line of the way on (imports are not counted). Rows of 2,048 slots, 8 a
+micro-batch, as int64 tensors. Ours packs whole documents; the others' are concatenated and cut,
+which is less work. Mosaic reads its own format: what making it costs is told beside it.
 """
 
 import argparse
