@@ -146,6 +146,11 @@ def cpu() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
+def peak() -> float:
+    """MiB that this process held at most; getrusage would begin with its parent's peak."""
+    return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
+
+
 def measure(way: str, task: str, path: Path, rank: int, ranks: int, workers: int) -> dict[str, Any]:
     """One task in this process."""
     import torch
@@ -170,11 +175,10 @@ def measure(way: str, task: str, path: Path, rank: int, ranks: int, workers: int
         if not place.exists() and ranks == 1 and tokens > 0.9 * total:
             torch.save(made.state(), place)
         if not peak_at_half and tokens > 0.5 * total:
-            peak_at_half = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            peak_at_half = peak()
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = {"cpu": cpu() - begun, "seconds": seconds, "tokens": tokens, "batches": batches}
-    return found | {"mib": peak / 1024, "mib_at_half": peak_at_half / 1024}
+    return found | {"mib": peak(), "mib_at_half": peak_at_half}
 
 
 def apart(way: str, task: str, path: Path, *more: object) -> dict[str, Any]:
@@ -192,11 +196,10 @@ def apart(way: str, task: str, path: Path, *more: object) -> dict[str, Any]:
 def compared(path: Path, ways: list[str], rounds: int) -> Iterator[dict[str, Any]]:
     """A record for each way, and for each number of ranks of those that deal a file."""
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for number, way, task in itertools.product(range(rounds), TASKS, ways):
-        task, way = way, task  # all ways of a task in turn
+    for _, task, way in itertools.product(range(rounds), TASKS, ways):
         one = apart(way, task, path, 0, 1, 0)
         found.setdefault((way, task), []).append(one)
-        print(number, way, task, one, flush=True)
+        print(way, task, one, file=sys.stderr, flush=True)
     for way in ways:
         record: dict[str, Any] = {"benchmark": "streaming", "way": way, "rounds": rounds}
         record["megabytes"] = round(path.stat().st_size / 1e6)
@@ -213,6 +216,13 @@ def ranks_of(path: Path, way: str, ranks: int) -> dict[str, Any]:
     one = apart(way, "pass", path, 0, 1, 0)["cpu"]
     together = sum(apart(way, "pass", path, rank, ranks, 0)["cpu"] for rank in range(ranks))
     return {"benchmark": "streaming_ranks", "way": way, "ranks": ranks, "ratio": together / one}
+
+
+def keep(record: dict[str, Any], output: Path | None) -> None:
+    print(json.dumps(record), flush=True)
+    if output:
+        with output.open("a") as file:
+            file.write(json.dumps(record) + "\n")
 
 
 def _is_there(name: str) -> bool:
@@ -236,18 +246,15 @@ def main() -> None:
     try:
         path = folder / "ids.jsonl"
         write(path, chosen.megabytes)
-        records = []
         if "mosaic" in ways:
             made = apart("mosaic", "prepare", path, 0, 1, 0)
-            records.append({"benchmark": "streaming_prepare", "way": "mosaic"} | made)
-        records += compared(path, ways, chosen.rounds)
+            keep({"benchmark": "streaming_prepare", "way": "mosaic"} | made, chosen.output)
+        for record in compared(path, ways, chosen.rounds):
+            keep(record, chosen.output)
+        fewer = folder / "fewer.jsonl"
+        write(fewer, chosen.megabytes // 4)
         for ranks, way in itertools.product(chosen.ranks, [w for w in ways if w != "mosaic"]):
-            records.append(ranks_of(path, way, ranks))
-        for record in records:
-            print(json.dumps(record))
-            if chosen.output:
-                with chosen.output.open("a") as file:
-                    file.write(json.dumps(record) + "\n")
+            keep(ranks_of(fewer, way, ranks), chosen.output)
     finally:
         shutil.rmtree(folder)
 
