@@ -112,10 +112,10 @@ class Mosaic:
         from streaming import StreamingDataLoader, StreamingDataset
 
         made = StreamingDataset(local=f"{path}.mds", shuffle=True, batch_size=1)
-        self.loader = StreamingDataLoader(made, batch_size=None, num_workers=workers)
+        self.loader = StreamingDataLoader(made, batch_size=1, num_workers=workers, collate_fn=list)
 
     def __iter__(self) -> Iterator[Any]:
-        return chopped(row["input_ids"] for row in self.loader)
+        return chopped(row["input_ids"] for (row,) in self.loader)
 
     def state(self) -> Any:
         return self.loader.state_dict()

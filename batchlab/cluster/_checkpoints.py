@@ -69,7 +69,7 @@ def resume(
     found, faults = _agreed(folder)
     if found is None:
         return None, faults
-    rows.require(found.stream)
+    rows.require(found.lanes)
     if found.data != rows.fingerprint:
         raise ValueError(
             f"{folder} holds a run of other documents under the same name (fingerprint "

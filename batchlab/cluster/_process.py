@@ -134,7 +134,7 @@ def _train(folder: Path, settings: Settings, steps: int, launch: str, device: st
     around = world(model)
     found, faults = checkpoints.resume(saved, model, optimizer, rows)
     begun, tokens = (found.steps, found.tokens) if found else (0, 0)
-    rows.begin(getattr(model, "module", model), found.stream if found else [], rank, ranks)
+    rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
     if rank == 0:
         _note(folder, [*faults, cut_back(folder, found)], begun)
     asked = rows.held_out[:EVALUATED]

@@ -69,7 +69,9 @@ class Settings:
         """The run in one line: what a checkpoint must belong to."""
         told = asdict(self)
         del told["form"]
-        if not self.stream:
+        if self.stream:
+            told["stream"] = "by blocks"  # runs of other batchlabs read in another order
+        else:
             del told["stream"]
         return ", ".join(f"{name} {value}" for name, value in told.items())
 
