@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pyarrow
@@ -307,58 +306,58 @@ def test_a_worker_that_dies_is_told(source, monkeypatch):
 
 
 CHILD = """
-import json, os, sys
+import json, sys, time
 from pathlib import Path
 from batchlab.data import Stream
 source, folder, rank, ranks, workers = sys.argv[1], Path(sys.argv[2]), *map(int, sys.argv[3:])
 stream = Stream(source, 64, rows=2, rank=rank, ranks=ranks, workers=workers)
-states = sorted(folder.glob("state*"))
-if states:
-    stream.load_state_dict([json.loads(one.read_text()) for one in states])
+stream.load_state_dict([json.loads(one.read_text()) for one in folder.glob("state*")])
 log = open(folder / f"log{rank}", "ab", buffering=0)
-for batch in stream:
+for batch in stream if stream.standing.epoch == 0 else ():
     numbers = batch.documents.tokens[batch.documents.starts[:-1]].tolist()
     line = json.dumps([numbers, stream.state_dict()]) + "\\n"
     log.write(line.encode())  # one write: the step and its state, or neither
+    time.sleep(0.005)
 """
 
 
-def run_and_kill(source, folder, ranks, workers, seconds):
-    """Some processes, killed after a while; what they did, and their last states."""
-    command = [sys.executable, "-c", CHILD, str(source), str(folder)]
+def run(source, folder, ranks, workers, kill_after):
+    """Some processes, killed once they have written so many lines; the documents that they saw."""
     running = [
-        subprocess.Popen([*command, str(rank), str(ranks), str(workers)], cwd=Path.cwd())
-        for rank in range(ranks)
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(source), str(folder), *map(str, (n, ranks, workers))]
+        )
+        for n in range(ranks)
     ]
-    if seconds is not None:
-        time.sleep(seconds)
-        for one in running:
-            one.kill()
-    codes = [one.wait() for one in running]
-    assert set(codes) <= {0, -signal.SIGKILL}
-    return all(code == 0 for code in codes)
+    logs = [folder / f"log{n}" for n in range(ranks)]
+    while kill_after is not None and any(one.poll() is None for one in running):
+        if sum(log.read_bytes().count(b"\n") for log in logs if log.exists()) >= kill_after:
+            break
+        time.sleep(0.002)
+    for one in running if kill_after is not None else ():
+        one.kill()
+    assert {one.wait() for one in running} == {0 if kill_after is None else -signal.SIGKILL}
+    seen = []
+    for rank, log in enumerate(logs):
+        lines = log.read_bytes().split(b"\n")[:-1] if log.exists() else []
+        seen += itertools.chain.from_iterable(json.loads(line)[0] for line in lines)
+        if lines:
+            (folder / f"state{rank}").write_text(json.dumps(json.loads(lines[-1])[1]))
+        log.unlink(missing_ok=True)
+    return seen
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_kill_9_at_random_moments_loses_no_document_and_repeats_none(ranks, source, tmp_path):
-    rng, numbers = random.Random(ranks), []
-    folder = tmp_path / "run"
+    rng, folder = random.Random(ranks), tmp_path / "run"
     folder.mkdir()
-    finished = False
-    for attempt in range(11):
-        last = attempt == 10
-        seconds = None if last else rng.uniform(0.2, 1.2)
-        finished = run_and_kill(source, folder, ranks, attempt % 2, seconds)
-        for rank in range(ranks):
-            log = folder / f"log{rank}"
-            lines = log.read_bytes().split(b"\n")[:-1] if log.exists() else []
-            for line in lines:
-                numbers += json.loads(line)[0]
-            if lines:
-                (folder / f"state{rank}").write_text(json.dumps(json.loads(lines[-1])[1]))
-            log.unlink(missing_ok=True)
-        if not all((folder / f"state{rank}").exists() for rank in range(ranks)):
-            assert not numbers or ranks > 1
-    assert finished
-    assert sorted(numbers) == [one[0] for one in DOCUMENTS]
+    for rank in range(ranks):
+        begun = Stream(source, LENGTH, rows=2, rank=rank, ranks=ranks).state_dict()
+        (folder / f"state{rank}").write_text(json.dumps(begun))
+    seen = []
+    for life in range(10):
+        seen += run(source, folder, ranks, life % 2, kill_after=rng.randint(0, 7))
+        assert len(seen) == len(set(seen)) < len(DOCUMENTS)
+    seen += run(source, folder, ranks, 1, kill_after=None)
+    assert sorted(seen) == [one[0] for one in DOCUMENTS]
