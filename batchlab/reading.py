@@ -2,20 +2,25 @@
 
     path  ->  text, or lines with their numbers  ->  JSON values
 
-Text is UTF-8; a byte order mark in front is no part of it. What cannot be read is a `ValueError`
-in one line: file, line, what was wrong.
+Text is UTF-8; a byte order mark in front is no part of it. Lines of a file that ends in `.gz` or
+`.zst` are unpacked while they are read. What cannot be read is a `ValueError` in one line: file,
+line, what was wrong.
 """
 
 import codecs
+import gzip
 import io
+import itertools
 import json
 import reprlib
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["NotJson", "json_lines", "json_of", "lines_of", "parsed", "shown", "text_of"]
+__all__ = ["PACKED", "NotJson", "json_lines", "json_of", "lines_of", "parsed", "shown", "text_of"]
 
+PACKED = (".gz", ".zst")  # endings of compressed files
 
 DECODER = json.JSONDecoder()
 
@@ -75,14 +80,29 @@ def text_of(path: Path) -> str:
 
 def lines_of(path: Path, *, newline: str | None = None) -> Iterator[tuple[int, str]]:
     """The lines of a file, numbered from 1, one at a time; `newline` as `open` takes it."""
+    number = 0
     try:
-        with path.open("rb") as file:  # the codec utf-8-sig is written in Python, and slow
+        with _opened(path) as file:  # the codec utf-8-sig is written in Python, and slow
             if file.peek(3).startswith(codecs.BOM_UTF8):
                 file.read(3)
             with io.TextIOWrapper(file, "utf-8", newline=newline) as lines:
-                yield from enumerate(lines, start=1)
-    except (OSError, UnicodeDecodeError) as error:
+                for number, line in enumerate(lines, start=1):
+                    yield number, line
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
+        if path.suffix in PACKED and not isinstance(error, FileNotFoundError | UnicodeDecodeError):
+            raise ValueError(f"{path}: cannot be unpacked behind line {number} ({error})") from None
         raise _unreadable(path, error) from None
+
+
+def _opened(path: Path) -> Any:
+    """The bytes of a file, unpacked."""
+    if path.suffix == ".gz":
+        return gzip.open(path)
+    if path.suffix == ".zst":
+        import pyarrow
+
+        return io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd"))
+    return path.open("rb")
 
 
 def json_of(path: Path) -> tuple[str, Any]:
@@ -95,15 +115,18 @@ def json_of(path: Path) -> tuple[str, Any]:
         raise ValueError(f"{path}, line {error.line}: {error}{hint}") from None
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, str, Any]]:
-    """Number, text and JSON value of each line that is not empty."""
-    for number, line in lines_of(path):
-        if line and not line.isspace():
-            try:
-                value = parsed(line)
-            except NotJson as error:
-                raise ValueError(f"{path}, line {number}: {error}") from None
-            yield number, line, value
+def json_lines(path: Path, start: int = 0, step: int = 1) -> Iterator[tuple[int, str, Any]]:
+    """Number, text and JSON value of lines that are not empty: `start`, `start + step`, ...
+
+    The others are not parsed.
+    """
+    there = ((number, line) for number, line in lines_of(path) if line and not line.isspace())
+    for number, line in itertools.islice(there, start, None, step):
+        try:
+            value = parsed(line)
+        except NotJson as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
+        yield number, line, value
 
 
 def shown(value: object, most: int = 40) -> str:
@@ -121,12 +144,12 @@ def shown(value: object, most: int = 40) -> str:
     return f"{text if len(text) <= most else text[:most] + '...'} ({type(value).__name__})"
 
 
-def _unreadable(path: Path, error: OSError | UnicodeDecodeError) -> ValueError:
+def _unreadable(path: Path, error: Exception) -> ValueError:
     if isinstance(error, FileNotFoundError):
         return ValueError(f"{path}: no such file")
     if isinstance(error, OSError):
         return ValueError(f"{path}: cannot be read ({error.strerror or error})")
-    with path.open("rb") as lines:
+    with _opened(path) as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 line.decode("utf-8")

@@ -3,17 +3,21 @@
 import json
 
 import numpy as np
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from batchlab import data, model
-from batchlab.data._files import SUFFIXES
+from batchlab.data._files import FORMS
 
 ROWS = [{"text": "one two three"}, {"text": "four"}, {"text": "five six"}]
 
 
 def write(path, rows):
-    if path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if ".jsonl" in path.suffixes:
+        lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        with pyarrow.output_stream(str(path)) as file:  # packed by the end of its name
+            file.write(lines)
     elif path.suffix == ".json":
         path.write_text(json.dumps(rows))
     elif path.suffix == ".csv":
@@ -21,14 +25,11 @@ def write(path, rows):
     elif path.suffix == ".txt":
         path.write_text("\n\n".join(row["text"] for row in rows))
     else:
-        import pyarrow
-        from pyarrow import parquet
-
         parquet.write_table(pyarrow.Table.from_pylist(rows), path)
     return path
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", FORMS)
 def test_every_format_gives_the_same_documents(tmp_path, suffix):
     found = data.load(write(tmp_path / f"data{suffix}", ROWS))
     assert [found.text(i) for i in range(3)] == ["one two three", "four", "five six"]

@@ -22,43 +22,27 @@ def labels(one):
 TEN = [[n] for n in range(10)]
 
 
-# blocks --------------------------------------------------------------------------------------
+# streams -------------------------------------------------------------------------------------
 
 
-def test_without_options_blocks_are_all_documents_and_all_is_trained():
-    (one,) = data.blocks(TEN)
-    assert ids([one]) == TEN and labels(one) == TEN
-    sizes = [len(one) for one in data.blocks(TEN * 205)]
-    assert sizes == [1024, 1024, 2]
+def read(source, length=64, **options):
+    """All documents of a stream."""
+    return ids(one.documents for one in data.Stream(source, length, **options))
 
 
-def test_blocks_of_messages_train_all_of_them_unless_only_answers_are_asked_for():
+def test_a_stream_of_messages_trains_all_of_them_unless_only_answers_are_asked_for():
     chat = chat_tokenizer()
-    (one,) = data.blocks([{"messages": CHAT}], tokenizer=chat)
-    (some,) = data.blocks([{"messages": CHAT}], tokenizer=chat, answers_only=True)
-    assert (one[0]["labels"] != IGNORE).all() and not (some[0]["labels"] != IGNORE).all()
+    rows = [{"messages": CHAT}]
+    (one,) = data.Stream(rows, 512, tokenizer=chat)
+    (some,) = data.Stream(rows, 512, tokenizer=chat, answers_only=True)
+    assert (one.documents[0]["labels"] != IGNORE).all()
+    assert not (some.documents[0]["labels"] != IGNORE).all()
 
 
-def test_what_is_passed_over_may_be_all_of_a_part():
-    assert ids(data.blocks(TEN, part=1, parts=3, skip=1, size=2)) == [[4], [7]]
-    assert ids(data.blocks(TEN, skip=9)) == [[9]]
-    assert list(data.blocks(TEN, skip=10)) == list(data.blocks(TEN, skip=2**40)) == []
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"part": 2, "parts": 2}, "part must lie between 0 and 1, got 2"),
-        ({"part": 1}, "part must lie between 0 and 0, got 1"),
-        ({"part": -1}, "part must be .*0.*got -1"),
-        ({"skip": -1}, "skip must be .*0.*got -1"),
-        ({"parts": 0}, "parts must be .*1.*got 0"),
-        ({"size": 0}, "size must be .*1.*got 0"),
-    ],
-)
-def test_parts_and_sizes_that_are_none_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        list(data.blocks(TEN, **options))
+def test_what_is_left_out_may_be_all_of_a_source():
+    assert sorted(read(TEN, leave_out=9)) == [[9]]
+    assert read(TEN, leave_out=10) == read(TEN, leave_out=2**40) == []
+    assert ids([data.Stream(TEN, 1).first(3)]) == TEN[:3]
 
 
 @pytest.fixture
@@ -80,9 +64,10 @@ def hub(monkeypatch):
 
 
 def test_a_name_of_a_hub_is_streamed_and_its_training_split_is_the_default(hub):
-    assert sorted(ids(data.blocks("house/words", size=4))) == TEN
-    assert sorted(ids(data.blocks("house/words", split="test", part=1, parts=2))) == TEN[5:]
-    assert hub == [("house/words", "train", True), ("house/words", "test", True)]
+    assert sorted(read("house/words")) == TEN
+    halves = [read("house/words", split="test", lanes=2, rank=n, ranks=2) for n in range(2)]
+    assert sorted(map(sorted, halves)) == [TEN[:5], TEN[5:]]
+    assert hub == [("house/words", "train", True)] + [("house/words", "test", True)] * 2
 
 
 def test_a_name_of_a_hub_is_loaded_whole_where_all_is_wanted(hub):
@@ -91,13 +76,13 @@ def test_a_name_of_a_hub_is_loaded_whole_where_all_is_wanted(hub):
     assert hub == [("house/words", None, False), ("house/words", "test", False)]
 
 
-@pytest.mark.parametrize("read", [data.load, lambda name: list(data.blocks(name))])
-def test_a_name_that_no_hub_knows_is_one_line(hub, read):
+@pytest.mark.parametrize("opened", [data.load, lambda name: data.Stream(name, 8)])
+def test_a_name_that_no_hub_knows_is_one_line(hub, opened):
     message = (
         r"^house/none: neither a file here nor readable from a hub \(there is no house/none\)$"
     )
     with pytest.raises(ValueError, match=message):
-        read("house/none")
+        opened("house/none")
 
 
 def test_a_folder_without_a_suffix_is_no_name_of_a_hub(hub, tmp_path, monkeypatch):
@@ -105,17 +90,17 @@ def test_a_folder_without_a_suffix_is_no_name_of_a_hub(hub, tmp_path, monkeypatc
     (tmp_path / "words" / "a.jsonl").write_text('{"input_ids": [3]}\n')
     (tmp_path / "b.jsonl").write_text('{"input_ids": [4]}\n')
     monkeypatch.chdir(tmp_path)
-    assert ids(data.blocks("words")) == [[3]] and ids(data.blocks("b.jsonl")) == [[4]]
+    assert read("words") == [[3]] and read("b.jsonl") == [[4]]
     with pytest.raises(ValueError, match=r"c\.jsonl: no such file or folder"):
-        list(data.blocks("c.jsonl"))
+        read("c.jsonl")
     assert hub == []
 
 
-def test_rows_that_only_count_their_shards_are_split_row_by_row():
+def test_rows_that_only_count_their_shards_are_a_sequence():
     class Rows(list):
         n_shards = 2
 
-    assert ids(data.blocks(Rows(TEN), part=1, parts=2)) == TEN[1::2]
+    assert sorted(read(Rows(TEN))) == TEN
 
 
 # tokens and labels ---------------------------------------------------------------------------

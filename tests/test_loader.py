@@ -10,9 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-import torch
 
-from batchlab import batches, buckets, loader, packing
+from batchlab import batches, buckets, packing
 from batchlab.loader import Loader
 
 DOCUMENTS = [[1 + (7 * i + j) % 30 for j in range(1 + i % 13)] for i in range(40)]
@@ -104,41 +103,11 @@ def test_another_data_set_or_order_is_refused(tmp_path):
         Loader(DOCUMENTS, ORDER).resume_from(tmp_path / "torn.json")
 
 
-def test_a_stream_is_packed_in_bounded_memory_and_can_skip():
-    alive = 0
-
-    def documents():
-        nonlocal alive
-        for document in DOCUMENTS * 5:
-            alive += 1
-            yield document
-
-    whole = list(loader.stream(documents(), 32, rows=2, buffer=8))
-    real = sum(int((one["labels"] != -100).sum()) for one in whole)
-    assert real == 5 * sum(len(d) - 1 for d in DOCUMENTS), "every token but the first of each"
-    rest = list(loader.stream(DOCUMENTS * 5, 32, rows=2, buffer=8, skip=3))
-    assert seen(rest) == seen(whole[3:])
-    alive = 0
-    next(loader.stream(documents(), 32, rows=2, buffer=8))
-    assert alive <= 16, "a first micro-batch needs no more than two buffers"
-
-
-def test_an_iterable_dataset_streams():
-    from datasets import Dataset
-
-    rows = Dataset.from_dict({"input_ids": DOCUMENTS}).to_iterable_dataset()
-    found = list(loader.stream(rows, 32, rows=2, buffer=8))
-    plain = list(loader.stream(DOCUMENTS, 32, rows=2, buffer=8))
-    assert all(torch.equal(a["labels"], b["labels"]) for a, b in zip(found, plain, strict=True))
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: Loader(DOCUMENTS, ORDER, rank=2, ranks=2), "rank must lie between 0 and 1"),
         (lambda: Loader(DOCUMENTS, ORDER, prefetch=0), "prefetch >= 1"),
-        (lambda: list(loader.stream(DOCUMENTS, 32, rows=0)), "rows >= 1"),
-        (lambda: list(loader.stream([[1] * 40], 32, rows=1)), "document 0 has 40 tokens"),
     ],
 )
 def test_bad_settings_are_refused(call, message):

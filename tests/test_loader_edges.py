@@ -1,4 +1,4 @@
-"""A loader at its edges: the first and last position, what tells data apart, a stream's memory."""
+"""A loader at its edges: the first and last position, and what tells data apart."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from batchlab import batches, loader
+from batchlab import batches
 from batchlab.loader import Loader
 
 DOCUMENTS = [[1, 2], [3, 4, 5], [6], [7, 8]]
@@ -120,36 +120,3 @@ def test_documents_with_a_fingerprint_of_their_own_are_not_read(name):
     for documents, own in ((one, "a"), (other, "a"), (third, "b")):
         setattr(documents, name, own)
     assert mark(one) == mark(other) != mark(third) and mark(one) != mark(DOCUMENTS)
-
-
-def pulled(**options):
-    """Documents that are read before the first micro-batch of a stream comes."""
-    seen = []
-
-    def documents():
-        while True:
-            seen.append(1)
-            yield [1] * (3 + len(seen) % 5)
-
-    next(loader.stream(documents(), 8, 1, **options))
-    return len(seen)
-
-
-def test_a_stream_holds_4096_documents_unless_told_otherwise():
-    assert pulled() == pulled(buffer=4096) < pulled(buffer=4097)
-    assert pulled(buffer=4096) > pulled(buffer=4095) > 4000 and pulled(buffer=8) <= 16
-
-
-@pytest.mark.parametrize(("rows", "skip"), [(0, 0), (1, -1)])
-def test_a_stream_needs_a_row_and_skips_forwards(rows, skip):
-    with pytest.raises(ValueError, match=f"needed, got {rows}, {skip}$"):
-        next(loader.stream(DOCUMENTS, 8, rows, skip=skip))
-
-
-def test_a_stream_gives_every_document_once_and_the_rest_at_the_end():
-    documents = [[n] * 8 for n in range(1, 6)]
-    for skip in range(4):
-        found = [
-            one["input_ids"][:, 0].tolist() for one in loader.stream(documents, 8, 2, skip=skip)
-        ]
-        assert found == [[1, 2], [3, 4], [5]][skip:]

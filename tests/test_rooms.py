@@ -32,7 +32,7 @@ TABLE = """
 # ground
 units
 counts | | | numpy torch
-reading
+reading | | | pyarrow
 # paper | numpy
 lengths | reading units | numpy | pyarrow
 padding | lengths units | numpy
@@ -55,7 +55,7 @@ model | | | torch transformers
 timing | | | torch
 attention | counts model | torch | flash_attn transformers
 batches | counts lengths packing units | numpy torch
-loader | batches counts lengths packing | numpy torch
+loader | batches counts data lengths | numpy torch
 loop | batches counts model | numpy torch
 roofline.utilisation | records roofline units | numpy
 roofline.* | records timing units | torch

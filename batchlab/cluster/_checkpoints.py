@@ -10,7 +10,7 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 import torch.distributed as dist
@@ -23,6 +23,14 @@ from torch.distributed.checkpoint.state_dict_saver import save
 from batchlab.cluster._pointer import OWN, Latest, latest, point, whole
 
 __all__ = ["name", "rely", "resume", "write"]
+
+
+class Rows(Protocol):
+    """What a run trains on, as far as a checkpoint must agree with it."""
+
+    fingerprint: str
+
+    def require(self, states: list[Any]) -> None: ...
 
 
 def name(steps: int) -> str:
@@ -52,19 +60,21 @@ def rely(folder: Path, on: Latest) -> None:
 
 
 def resume(
-    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, data: str
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, rows: Rows
 ) -> tuple[Latest | None, list[str]]:
     """Load the newest whole checkpoint; returns it, and what is wrong with newer ones.
 
-    One that was trained on documents with another fingerprint is refused.
+    One that was trained on other rows is refused.
     """
     found, faults = _agreed(folder)
     if found is None:
         return None, faults
-    if found.data != data:
+    rows.require(found.lanes)
+    if found.data != rows.fingerprint:
         raise ValueError(
             f"{folder} holds a run of other documents under the same name (fingerprint "
-            f"{found.data}, now {data}); give another folder, or bring those documents back"
+            f"{found.data}, now {rows.fingerprint}); give another folder, or bring those "
+            f"documents back"
         )
     weights, states = get_state_dict(model, optimizer)
     with _in_one_line(folder / found.name, ValueError):

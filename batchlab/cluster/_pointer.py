@@ -28,7 +28,7 @@ class Latest:
     name    its folder
     steps   that were finished when it was written
     run     what makes two runs the same, in one line
-    lanes   how far each part of a stream was read; empty where all documents are held
+    lanes   state of each process's stream; empty where all documents are held
     data    fingerprint of the documents; of a stream, of those that are held out
     line    of the curve: the last finished step
     curve   bytes and checksum of the curve up to this line
@@ -39,7 +39,7 @@ class Latest:
     name: str
     steps: int
     run: str
-    lanes: list[list[int]]
+    lanes: list[dict[str, Any]]
     data: str
     line: dict[str, Any]
     curve: Measured

@@ -24,8 +24,8 @@ from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster._curve import CURVE, append, cut_back
 from batchlab.cluster._heard import say
-from batchlab.cluster._lanes import Streamed
 from batchlab.cluster._pointer import Latest, measured, seen
+from batchlab.cluster._streamed import Streamed
 from batchlab.cluster._world import world
 from batchlab.cluster.training import ECHO, NOTES, PIECES, Settings
 
@@ -76,11 +76,17 @@ class _Rows:
         self.held_out = [rows[at] for at in order[:held_out]]
         self.rows = [rows[at] for at in order[held_out:]]
 
-    def begin(self, model: Any, positions: list[list[int]], rank: int, ranks: int) -> None:
+    def require(self, states: list[Any]) -> None:
+        """Nothing: the fingerprint is that of all documents."""
+
+    def begin(self, model: Any, states: list[Any], rank: int, ranks: int) -> None:
         """Nothing: a step's number says what it sees."""
 
-    def positions(self) -> list[list[int]]:
+    def states(self) -> list[Any]:
         return []
+
+    def end(self) -> None:
+        """Nothing: no process reads ahead."""
 
     def held(self, rows: list[list[int]]) -> Any:
         """Rows, held out or not, as a micro-batch."""
@@ -126,7 +132,7 @@ def _train(folder: Path, settings: Settings, steps: int, launch: str, device: st
     saved, run = folder / "checkpoints", settings.named()
     model, optimizer = _made(settings, rows.corpus, device)
     around = world(model)
-    found, faults = checkpoints.resume(saved, model, optimizer, rows.fingerprint)
+    found, faults = checkpoints.resume(saved, model, optimizer, rows)
     begun, tokens = (found.steps, found.tokens) if found else (0, 0)
     rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
     if rank == 0:
@@ -151,7 +157,7 @@ def _train(folder: Path, settings: Settings, steps: int, launch: str, device: st
                     line["held_out"] = loop.evaluate(model, kept, world=around)
                 with watch.part("saving"):
                     checkpoints.write(saved, model, optimizer, step + 1)
-                    at = rows.positions()
+                    at = rows.states()
             if rank == 0:
                 append(folder, line, to_disk=due)
             if due:
@@ -166,6 +172,7 @@ def _train(folder: Path, settings: Settings, steps: int, launch: str, device: st
                             ),
                         )  # fmt: skip
                     dist.barrier()
+    rows.end()
 
 
 def _made(

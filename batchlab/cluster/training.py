@@ -52,8 +52,8 @@ class Settings:
 
     rows      of a piece; a step has 8 pieces, whatever the processes
     length    slots of a row
-    stream    read documents while they are trained, in the order of their source: they need not
-              fit into memory. Else all are held, and each epoch has an order of its own
+    stream    read documents while they are trained, in blocks whose order is another one each
+              epoch: they need not fit into memory. Else all are held
     """
 
     documents: str | None = None
@@ -69,7 +69,9 @@ class Settings:
         """The run in one line: what a checkpoint must belong to."""
         told = asdict(self)
         del told["form"]
-        if not self.stream:
+        if self.stream:
+            told["stream"] = "by blocks"  # runs of other batchlabs read in another order
+        else:
             del told["stream"]
         return ", ".join(f"{name} {value}" for name, value in told.items())
 

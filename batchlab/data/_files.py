@@ -1,4 +1,4 @@
-"""The rows of a file: JSON lines, JSON, CSV, Parquet or text.
+"""The rows of a file: JSON lines (also .gz and .zst), JSON, CSV, Parquet or text.
 
     path  ->  rows, each a mapping with its place
 
@@ -17,9 +17,10 @@ from typing import Any
 
 from batchlab import reading
 
-__all__ = ["SUFFIXES", "UNITS", "NoBooleans", "Place", "Row", "arrow_rows", "rows_of_file", "where"]
+__all__ = ["FORMS", "UNITS", "NoBooleans", "Place", "Row", "arrow_rows", "form_of", "json_row",
+           "parquet_rows", "rows_of_file", "where"]  # fmt: skip
 
-SUFFIXES = (".jsonl", ".json", ".csv", ".parquet", ".txt")
+FORMS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".json", ".csv", ".parquet", ".txt")
 UNITS = ("file", "line", "paragraph")  # what one document of a text file can be
 BATCH = 1024  # rows that are taken from a table at once
 FIELD_BYTES = 2**31 - 1  # longest CSV field; Python's own limit of 131,072 refuses long documents
@@ -31,25 +32,40 @@ WRONG_CSV = {  # what the csv module says, and what is wrong
 }
 
 Row = Mapping[str, Any]
-Place = tuple[object, str, int]
+Place = tuple[object, str, Any]
 
 
 def where(place: Place) -> str:
-    """A place in words.
+    """A place in words; a number that is a function is asked for now.
 
     >>> where(("a.jsonl", "line", 3))
     'a.jsonl, line 3'
     """
-    return f"{place[0]}, {place[1]} {place[2]:,}"
+    number = place[2]() if callable(place[2]) else place[2]
+    return f"{place[0]}, {place[1]} {number:,}"
 
 
-def rows_of_file(path: Path, unit: str = "paragraph") -> Iterator[tuple[Place, Row]]:
-    """Rows of one file, one at a time; `unit` is what a document of a .txt file is."""
-    if path.suffix == ".jsonl":
-        for number, text, row in reading.json_lines(path):
-            place = (path, "line", number)
-            yield place, _object(row, place, has_booleans=_may_hold_booleans(text))
-    elif path.suffix == ".json":
+def form_of(path: Path) -> str:
+    """What a file is read as, one of FORMS by the end of its name; "" if none."""
+    return next((form for form in FORMS if path.name.endswith(form)), "")
+
+
+def rows_of_file(
+    path: Path, unit: str = "paragraph", start: int = 0, step: int = 1
+) -> Iterator[tuple[Place, Row]]:
+    """Rows `start`, `start + step`, ... of one file; `unit` is what a document of a .txt file is.
+
+    Other lines of a .jsonl file are not parsed.
+    """
+    if form_of(path).startswith(".jsonl"):
+        for number, text, row in reading.json_lines(path, start, step):
+            yield (path, "line", number), json_row(text, row, (path, "line", number))
+        return
+    yield from itertools.islice(_all_rows(path, unit), start, None, step)
+
+
+def _all_rows(path: Path, unit: str) -> Iterator[tuple[Place, Row]]:
+    if path.suffix == ".json":
         text, entries = reading.json_of(path)
         if not isinstance(entries, list):
             raise ValueError(
@@ -58,22 +74,27 @@ def rows_of_file(path: Path, unit: str = "paragraph") -> Iterator[tuple[Place, R
         has_booleans = _may_hold_booleans(text)
         for number, row in enumerate(entries):
             place = (path, "entry", number)
-            yield place, _object(row, place, has_booleans=has_booleans)
+            yield place, _object(row, place, has_booleans)
     elif path.suffix == ".csv":
         yield from _csv_rows(path)
     elif path.suffix == ".parquet":
-        yield from _parquet_rows(path)
+        yield from parquet_rows(path)
     elif path.suffix == ".txt":
         yield from _texts(path, unit)
     else:
-        raise ValueError(f"{path}: documents are read from {', '.join(SUFFIXES)}")
+        raise ValueError(f"{path}: documents are read from {', '.join(FORMS)}")
 
 
 class NoBooleans(dict[str, Any]):
     """A JSON object in whose text no boolean stands: its lists need no look at every entry."""
 
 
-def _object(row: Any, place: Place, *, has_booleans: bool) -> Row:
+def json_row(text: str, row: Any, place: Place) -> Row:
+    """What a line of JSON stands for, if it is an object."""
+    return _object(row, place, _may_hold_booleans(text))
+
+
+def _object(row: Any, place: Place, has_booleans: bool) -> Row:
     if type(row) is not dict:
         raise ValueError(f"{where(place)}: a JSON object is needed, got {reading.shown(row)}")
     return row if has_booleans else NoBooleans(row)
@@ -147,16 +168,18 @@ def _counted(values: list[str]) -> str:
     return f"{len(values)} field" + "s" * (len(values) != 1)
 
 
-def _parquet_rows(path: Path) -> Iterator[tuple[Place, Row]]:
+def parquet_rows(
+    path: Path, groups: list[int] | None = None, number: int = 0
+) -> Iterator[tuple[Place, Row]]:
+    """Rows of some row groups, or of all; the first one has this number."""
     from pyarrow import parquet
 
     def batches() -> Iterator[Any]:
         with parquet.ParquetFile(path) as table:
-            yield from table.iter_batches(batch_size=BATCH)
+            yield from table.iter_batches(batch_size=BATCH, row_groups=groups)
 
     if not path.is_file():
         raise ValueError(f"{path}: no such file")
-    number = 0
     read = batches()
     while True:
         try:

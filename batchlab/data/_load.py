@@ -2,9 +2,9 @@
 
     nothing, a path, a datasets object or a hub name  ->  Corpus
 
-Files are .jsonl, .json, .csv, .parquet and .txt, or a folder of them. A document is one text,
-several fields joined, a prompt with its answer (the prompt is not trained), a conversation, or
-token ids.
+Files are .jsonl (also .gz and .zst), .json, .csv, .parquet and .txt, or a folder of them. A
+document is one text, several fields joined, a prompt with its answer (the prompt is not trained), a
+conversation, or token ids.
 """
 
 import contextlib
@@ -15,8 +15,8 @@ from typing import Any
 
 from batchlab.data._columns import BadDocument, Columns
 from batchlab.data._corpus import Corpus, embedded
-from batchlab.data._documents import Fields, kind_of, names_of
-from batchlab.data._files import SUFFIXES, UNITS, Place, Row, arrow_rows, rows_of_file, where
+from batchlab.data._documents import Fields, Kind, kind_of, names_of
+from batchlab.data._files import FORMS, UNITS, Place, Row, arrow_rows, form_of, rows_of_file, where
 from batchlab.data._tokens import Encoder, tokenizer_from
 
 __all__ = ["Corpus", "embedded", "load", "require_vocabulary", "rows_of", "tokenizer_from"]
@@ -82,45 +82,43 @@ def fields_of(
 
 def _read(rows: Rows, fields: Fields, encoder: Encoder, name: str) -> Columns:
     """All rows as token ids, a chunk at a time."""
-    columns, read = Columns(), 0
-    with _progress(name) as advance:
-        for _ in filled(rows, fields, encoder, name, into=lambda: columns):
-            advance(len(columns.prompts) - read)
-            read = len(columns.prompts)
-    if not read:
+    columns = Columns()
+    first = list(itertools.islice(rows, 1))
+    if not first:
         raise ValueError(f"{name}: no documents in it")
+    kind = kind_of_first(first[0], fields, encoder)
+    rest = itertools.chain(first, rows)
+    with _progress(name) as advance:
+        while places := add(columns, itertools.islice(rest, CHUNK), kind, name):
+            advance(len(places))
     return columns
 
 
-def filled(
-    rows: Rows,
-    fields: Fields,
-    encoder: Encoder,
-    name: str,
-    *,
-    into: Callable[[], Columns],
-    size: int = CHUNK,
-) -> Iterator[Columns]:
-    """Columns, `size` documents further each time: always the same ones, or new ones."""
-    kind = None
-    for first in rows:
-        places, items = [], []
-        for place, row in itertools.chain([first], itertools.islice(rows, size - 1)):
-            try:
-                kind = kind or kind_of(row, fields, encoder)
-                items.append(kind.pick(row))
-            except ValueError as error:
-                raise ValueError(f"{where(place)}: {error}") from None
-            places.append(place)  # and not the row: its lists are packed by now
-        assert kind is not None
-        columns = into()
+def kind_of_first(first: tuple[Place, Row], fields: Fields, encoder: Encoder) -> Kind:
+    """What a document of a source is, by its first row."""
+    try:
+        return kind_of(first[1], fields, encoder)
+    except ValueError as error:
+        raise ValueError(f"{where(first[0])}: {error}") from None
+
+
+def add(columns: Columns, rows: Rows, kind: Kind, name: str) -> list[Place]:
+    """Append rows as token ids; returns their places, none behind the last row."""
+    places, items = [], []
+    for place, row in rows:
+        try:
+            items.append(kind.pick(row))
+        except ValueError as error:
+            raise ValueError(f"{where(place)}: {error}") from None
+        places.append(place)  # and not the row: its lists are packed by now
+    if places:
         try:
             columns.add(*kind.made(items))
         except BadDocument as error:
             raise ValueError(f"{where(places[error.number])}: {error}") from None
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
-        yield columns
+    return places
 
 
 def rows_of(
@@ -135,7 +133,7 @@ def rows_of(
     if path.is_dir():
         return path.name or str(path), _rows_of_folder(path, split, document)
     if path.is_file():
-        _refuse_split(split, path)
+        refuse_split(split, path)
         return path.name, rows_of_file(path, document or "paragraph")
     if path.suffix or path.is_absolute() or str(source).startswith("."):
         raise ValueError(f"{path}: no such file or folder")
@@ -155,9 +153,9 @@ def require_vocabulary(corpus: Corpus, model: Any) -> None:
 
 def _rows_of_object(source: Any, split: str | None) -> Rows:
     if isinstance(source, Mapping):
-        source = _chosen(source, split, type(source).__name__)
+        source = chosen(source, split, type(source).__name__)
     else:
-        _refuse_split(split, type(source).__name__)
+        refuse_split(split, type(source).__name__)
     if isinstance(source, str | bytes) or not isinstance(source, Iterable):
         raise ValueError(f"cannot read documents from {type(source).__name__}")
     name = type(source).__name__
@@ -182,23 +180,28 @@ def _rows_of_folder(path: Path, split: str | None, document: str | None) -> Rows
 
         found = load_from_disk(str(path))
         if isinstance(found, Mapping):
-            found = _chosen(found, split, str(path))
+            found = chosen(found, split, str(path))
         else:
-            _refuse_split(split, path)
+            refuse_split(split, path)
         yield from (((path, *place[1:]), row) for place, row in _rows_of_object(found, None))
         return
-    _refuse_split(split, path)
-    shards = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES)
+    refuse_split(split, path)
+    for shard in files_in(path, document):
+        yield from rows_of_file(shard, document or "paragraph")
+
+
+def files_in(path: Path, document: str | None) -> list[Path]:
+    """The files of a folder that hold documents, in the order of their names."""
+    shards = sorted(p for p in path.iterdir() if form_of(p))
     if not shards:
-        raise ValueError(f"{path}: no {', '.join(SUFFIXES)} file in this folder")
+        raise ValueError(f"{path}: no {', '.join(FORMS)} file in this folder")
     texts = [shard for shard in shards if shard.suffix == ".txt"]
     if texts and document is None:
         raise ValueError(
             f"{path}: {len(texts):,} .txt: is a document a file, a line or a paragraph? give "
             f"document="
         )
-    for shard in shards:
-        yield from rows_of_file(shard, document or "paragraph")
+    return shards
 
 
 def _rows_of_hub(name: str, split: str | None) -> Rows:
@@ -214,11 +217,11 @@ def _rows_of_hub(name: str, split: str | None) -> Rows:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ValueError(f"{name}: neither a file here nor readable from a hub ({first})") from None
     if split is None:
-        found = _chosen(found, None, name)
+        found = chosen(found, None, name)
     yield from (((name, *place[1:]), row) for place, row in _rows_of_object(found, None))
 
 
-def _chosen(splits: Mapping[str, Any], split: str | None, name: str) -> Any:
+def chosen(splits: Mapping[str, Any], split: str | None, name: str) -> Any:
     """The split that was named, or the only one."""
     there = f"{', '.join(map(str, splits)):.200}"
     if split is None and len(splits) == 1:
@@ -230,7 +233,7 @@ def _chosen(splits: Mapping[str, Any], split: str | None, name: str) -> Any:
     return splits[split]
 
 
-def _refuse_split(split: str | None, name: object) -> None:
+def refuse_split(split: str | None, name: object) -> None:
     if split is not None:
         raise ValueError(f"{name}: it has no splits, and {split!r} was asked for")
 

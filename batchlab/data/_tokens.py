@@ -40,16 +40,16 @@ class Encoder:
     """One tokenizer, asked for token ids; the embedded one is loaded when a text needs it."""
 
     def __init__(self, tokenizer: Any = None):
-        self._given = None if tokenizer is None else tokenizer_from(tokenizer)
+        self.given = None if tokenizer is None else tokenizer_from(tokenizer)
 
     @cached_property
     def _tokenizer(self) -> Any:
-        return embedded().tokenizer if self._given is None else self._given
+        return embedded().tokenizer if self.given is None else self.given
 
     @property
     def used(self) -> Any:
         """The tokenizer that was given or needed; None where the tokens came without one."""
-        return self._given if self._given is not None else vars(self).get("_tokenizer")
+        return self.given if self.given is not None else vars(self).get("_tokenizer")
 
     @property
     def vocabulary(self) -> int:
