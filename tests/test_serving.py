@@ -287,3 +287,12 @@ def test_passes_priced_at_once_are_those_of_a_loop(policy, rows):
         assert (found.seconds, found.busy_seconds) == (loop.seconds, loop.busy_seconds)
         assert found.decode_passes == loop.decode_passes and found.row_steps == loop.row_steps
         assert found.useful_row_steps == loop.useful_row_steps
+
+
+def test_a_pass_that_reads_no_cache_has_a_cost():
+    """The first chunk of a request reads nothing, and a decoding pass may have nobody at rest."""
+    affine, sheet = Affine(1.0, 0.5, 0.25), serving.Roofline(8.0, 2.0, 3.0, 6.0, 4.0)
+    assert (affine.seconds(3, []), sheet.seconds(3, [])) == (2.5, 2.0)
+    assert (affine.seconds(3, [2, 7]), sheet.seconds(3, [2, 7])) == (2.5 + 0.25 * 14, 26 / 4)
+    assert affine.stretch([6], [], 2).tolist() == [1.5 + 0.25 * 6, 1.5 + 0.25 * 7]
+    assert sheet.stretch([6], [], 2).tolist() == [20 / 4, 22 / 4]
