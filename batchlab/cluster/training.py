@@ -90,8 +90,8 @@ def launch(
 
     A process that dies takes the others with it; all start again from the last checkpoint, up to
     `restarts` times. One that stands still is given up after `timeout` seconds, and ended. What is
-    wrong with the documents, the model or the disk is tried once. RuntimeError says which process failed
-    first, and how; ValueError, who else runs in this folder.
+    wrong with the documents, the model or the disk is tried once. RuntimeError says which process
+    failed first, and how; ValueError, who else runs in this folder.
     """
     if settings.form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {settings.form!r}")
