@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 SWEEP = ["sweep", "--device", "cpu", "--rows", "1", "2", "--layout", "packed"]
-FIT = ["fit", "--device", "cpu", "--budget", "0.1"]
+FIT = ["fit", "--device", "cpu", "--budget", "0.4"]
 LONG = {
     "sweep": [*SWEEP, "--output", "cells.jsonl"],
     "fit": [*FIT, "--output", "tries.jsonl"],
@@ -48,7 +48,7 @@ def test_a_sweep_that_is_killed_measures_each_cell_as_often_as_one_that_is_not(t
     assert code == 0, err
     cells = records.read(path).cells()
     assert collections.Counter(one.rows for one in cells) == {1: 4, 2: 4}, "four rounds"
-    assert len({(one.documents, one.target_tokens) for one in cells}) == 1, "the same work"
+    assert len({(one.documents, one.counts.target_tokens) for one in cells}) == 1, "the same work"
 
 
 def test_a_search_that_is_killed_finds_what_one_finds_that_is_not(tmp_path):
@@ -77,7 +77,8 @@ def test_ctrl_c_leaves_no_process_and_no_half_file(tmp_path, verb, seed):
     assert code in (0, 130), err
     assert "Traceback" not in err
     assert faults.gone(here)
-    assert not [*scratch.iterdir()]
+    ours = [one.name for one in scratch.iterdir() if not one.name.startswith("torch")]
+    assert not ours, "torch keeps caches there"
     for path in here.rglob("*.jsonl"):
         assert path.read_bytes()[-1:] in (b"", b"\n"), f"{path} ends in a half line"
     assert not [*here.rglob("*.part")]
