@@ -12,7 +12,7 @@ from pathlib import Path
 
 MARK = "BATCHLAB_CHAOS"
 TICKS = os.sysconf("SC_CLK_TCK")
-LONG = 300  # seconds until a verb hangs, on a machine with much else to do
+LONG = 900  # seconds until a verb hangs, on a machine with much else to do
 JUMPS = """
 import random, time
 real = time.time

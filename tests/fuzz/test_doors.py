@@ -186,7 +186,7 @@ def refused(call):
     """Whether a call was refused; what is neither a refusal in one line nor a number fails."""
     door, given = call
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a rule that says where it was not shown
+        warnings.simplefilter("ignore")  # of a rule beyond what was shown, of 1e308 that overflows
         try:
             found = door(**given)
         except (ValueError, TypeError, MemoryError) as error:
