@@ -57,6 +57,22 @@ slow-rest: .venv/dev lessons
 deep: .venv/dev lessons       ## hours: 300 seeds of every check, 10,000 inputs of every reader; not part of test-all
 	$(BIN)/python -m pytest -m deep
 
+# what the oldest versions are asked: the doors that stand on them. GPT-2 of transformers 5.0 hands its attention
+# no borders and is refused, its rotary positions cannot run without a device, its configs check no types
+OLDEST := attention attention_edges batches batches_edges cli collator compare_splits counts data data_documents data_edges \
+  data_files exact fit loader loader_edges loop loop_edges loop_mistakes loop_observed memory memory_errors memory_verbs model \
+  model_edges monitor monitor_guard monitor_signals monitor_stacks norms norms_world packing packing_shards packing_stream reading \
+  serving stacks trace train train_checkpoints train_folder training your_stack
+UNLIKE := gpt2 or waits_for_no_device or makes_no_model
+
+test-oldest: lessons  ## TORCH=2.8.0 TRANSFORMERS=5.0.0: the doors that stand on them; on Linux that torch brings gigabytes, so CI does not
+	@test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check torch==$(or $(TORCH),2.8.0) \
+	  transformers==$(or $(TRANSFORMERS),5.0.0) -e '.[course]' 'pytest>=8' 'pytest-xdist>=3.6' 'hypothesis>=6' 'scipy>=1.13' \
+	  'peft>=0.18' 'trl>=1' 'pyyaml>=6' 'tensorboard>=2.18'
+	.venv-oldest/bin/python -m pytest $(SPREAD) -m "not slow and not deep and not browser and not gpu" -k "not ($(UNLIKE))" \
+	  $(OLDEST:%=tests/test_%.py)
+
 browser: .venv/dev lessons
 	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then \
 	  $(MAKE) --no-print-directory _build/html/index.html && \
@@ -120,4 +136,4 @@ gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, o
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,dev]'
 	@touch $@
 
-.PHONY: help lab test quick lesson test-all slow slow-lessons slow-seeds slow-outside slow-rest ci ci-pages deep browser lint lessons book dist bench gpu-test gpu-run gpu-records
+.PHONY: help lab test quick lesson test-all test-oldest slow slow-lessons slow-seeds slow-outside slow-rest ci ci-pages deep browser lint lessons book dist bench gpu-test gpu-run gpu-records

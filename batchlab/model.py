@@ -127,9 +127,9 @@ def load(
         return AutoModelForCausalLM.from_pretrained(
             str(name_or_path), dtype=dtype or "auto", attn_implementation=attention
         )
-    except (OSError, ValueError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise ValueError(f"{name_or_path}: cannot be loaded as a causal LM ({first})") from None
+    except Exception as error:  # a config of wrong types, weights that are cut
+        why = _said(error)
+        raise ValueError(f"{name_or_path}: cannot be loaded as a causal LM ({why})") from None
 
 
 def tokenizer_name(name_or_path: str | Path | None) -> str | None:

@@ -1,21 +1,21 @@
 """Would the tests notice? Change one operator, constant or condition at a time and run them.
 
     python benchmarks/mutants.py [ROOM or MODULE ...] [--total 300 | --sample 30] [--seed 0]
-                                 [--verdicts FILE [--again]] [--also tests/test_new.py]
+                                 [--by slips] [--verdicts FILE [--again]] [--also tests/test_new.py]
 
     rooms  ->  a sample of mutants, each judged by the tests that run its line  ->  killed, survived
 
-Each mutant (`mutations`) is written into a copy of the library and judged (`judges`) in a fresh
-process, which is forked after the heavy libraries are loaded. One that takes five times as long as
-its tests counts as killed. With `--verdicts`, each verdict is one line of a file; the same command
-goes on where it was stopped. At first, a mutant meets half a minute of the tests that run its line,
-and laws try few examples; with `--again`, those that survived meet two minutes of them and whole
-laws. At the end, what killed a mutant runs without any: a test that fails alone is named. Mutants
-that change nothing that a test could see stand in `benchmarks/equivalent_mutants.txt` with the
-reason.
+Each mutant (`mutations`; with `--by slips` those of a second hand, `slips`) is written into a copy
+of the library and judged (`judges`) in a fresh process, which is forked after the heavy libraries
+are loaded. One that takes five times as long as its tests counts as killed. With `--verdicts`, each
+verdict is one line of a file; the same command goes on where it was stopped. At first, a mutant
+meets half a minute of the tests that run its line, and laws try few examples; with `--again`, those
+that survived meet two minutes of them and whole laws. At the end, what killed a mutant runs without
+any: a test that fails alone is named. Mutants that change nothing that a test could see stand in
+`benchmarks/equivalent_mutants.txt` with the reason.
 
 Words
-    room      arithmetic, step, record or check: what `ROOMS` says
+    room      arithmetic, step, record, check or rest: what `ROOMS` says
     killed    a test failed, the module could not be imported, or the time ran out
     survived  all tests passed: a test is missing, or the mutant is equivalent
 """
@@ -31,7 +31,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from judges import BROKEN, OUT_OF_TIME, PASSED, PRELOADED, Lines, judged, lines_of, warmed
-from mutations import ROOT, Mutant, mutants, source_of
+from mutations import ROOT, Changes, Mutant, changes, mutants, source_of
+from slips import slips
 
 LINES = ROOT / "_build" / "lines.json"
 EQUIVALENT = ROOT / "benchmarks" / "equivalent_mutants.txt"
@@ -44,7 +45,10 @@ ROOMS = {
     "check": tuple(f"classroom.{name}" for name in (
         "behaviour", "check", "copies", "items", "plain", "predict", "quiz", "showing", "values",
         "verdict")),
+    "rest": ("adapt", "attention", "cluster", "cli", "dashboard", "doctor", "memory", "monitor",
+             "noise", "pictures", "plots", "proposal", "rates", "roofline", "serving", "widgets"),
 }  # fmt: skip
+MADE_BY = {"operators": changes, "slips": slips}
 KINDS = ("killed", OUT_OF_TIME, "equivalent", PASSED)
 SOME, ALL = 30.0, 120.0  # seconds of tests that judge a mutant, at first and again
 
@@ -92,7 +96,7 @@ def sampled(chosen: argparse.Namespace) -> list[Mutant]:
     rng, every = random.Random(chosen.seed), []
     modules = [m for name in chosen.rooms for m in ROOMS.get(name, (name,))]
     for path in dict.fromkeys(path for module in modules for path in files_of(module)):
-        found = mutants(path)
+        found = mutants(path, MADE_BY[chosen.by])
         every += rng.sample(found, min(chosen.sample, len(found))) if chosen.sample else found
     return rng.sample(every, min(chosen.total, len(every))) if chosen.total else every
 
@@ -124,6 +128,7 @@ def main() -> None:
     options.add_argument("--total", type=int, default=0, help="mutants of all together (0: all)")
     options.add_argument("--sample", type=int, default=0, help="mutants of each file (0: all)")
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--by", choices=MADE_BY, default="operators", help="what makes mutants")
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--verdicts", type=Path, metavar="FILE")
     options.add_argument("--again", action="store_true", help="judge anew what survived")
@@ -138,7 +143,8 @@ def main() -> None:
         folders: queue.Queue[Path] = queue.Queue()
         for job in range(chosen.jobs):
             folders.put(copied(Path(place) / str(job)))
-        judge(left, lines, verdicts, folders, thorough=chosen.again, also=chosen.also)
+        by = MADE_BY[chosen.by]
+        judge(left, by, lines, verdicts, folders, thorough=chosen.again, also=chosen.also)
         killers = sorted({v for v in verdicts.values() if v not in (PASSED, OUT_OF_TIME, BROKEN)})
         failing = judged(folders.get(), killers, None) if killers else PASSED
     _report(work, [verdicts[name_of(one)] for one in work], equivalents())
@@ -153,6 +159,7 @@ def needs_judging(one: Mutant, verdicts: Verdicts, again: bool) -> bool:
 
 def judge(
     work: list[Mutant],
+    made_by: Changes,
     lines: Lines,
     verdicts: Verdicts,
     folders: "queue.Queue[Path]",
@@ -166,7 +173,7 @@ def judge(
         folder = folders.get()
         tests = also + lines.judges(one.path, one.statement, ALL if thorough else SOME)
         try:
-            (folder / one.path).write_text(source_of(one))
+            (folder / one.path).write_text(source_of(one, made_by))
             limit = 20 + 5 * lines.seconds_of(tests)
             verdicts.keep(name_of(one), judged(folder, tests, limit, thorough=thorough))
         finally:

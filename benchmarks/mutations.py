@@ -11,7 +11,7 @@ import ast
 import contextlib
 import copy
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ SWAPS: dict[type, tuple[type, ...]] = {
     ast.USub: (ast.UAdd,),
 }
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "floor": "ceil", "ceil": "floor"}
+Changes = Callable[[ast.AST], Iterator[tuple[ast.AST, str, int | None, Any]]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Mutant:
 
 def changes(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, Any]]:
     """(node, field, place in the field if it is a list, new value): every change that is tried."""
-    for node in _code(tree):
+    for node in code_of(tree):
         match node:
             case ast.Compare(ops=ops):
                 for place, op in enumerate(ops):
@@ -111,7 +112,7 @@ def _turned_by_itself(test: ast.expr) -> bool:
     return False
 
 
-def _code(tree: ast.AST) -> Iterator[ast.AST]:
+def code_of(tree: ast.AST) -> Iterator[ast.AST]:
     """All nodes but annotations, decorators, messages and what is for type checkers only."""
     skipped: set[int] = set()
     for node in ast.walk(tree):
@@ -131,7 +132,7 @@ def _code(tree: ast.AST) -> Iterator[ast.AST]:
         yield node
 
 
-def mutants(path: Path) -> list[Mutant]:
+def mutants(path: Path, made_by: Changes = changes) -> list[Mutant]:
     """Every mutant of a file, in the order of its code."""
     text = (ROOT / path).read_text()
     tree, lines, spans = ast.parse(text), text.splitlines(), []
@@ -141,21 +142,26 @@ def mutants(path: Path) -> list[Mutant]:
             end = body[0].lineno - 1 if body else found.end_lineno or found.lineno
             spans.append(range(found.lineno, max(end, found.lineno) + 1))
     made = []
-    for number, (node, field, place, new) in enumerate(changes(tree)):
-        before = _shown(node)
+    for number, (node, field, place, new) in enumerate(made_by(tree)):
+        old = getattr(node, field)
+        whole = place is not None and isinstance(old[place], ast.stmt)
+        at = old[place] if whole else node
+        before = _shown(at)
         with _changed(node, field, place, new):
-            after = _shown(node)
-        line = getattr(node, "lineno", getattr(getattr(node, "target", None), "lineno", 0))
+            after = _shown(new if whole else node)
+        line = min(one.lineno for one in ast.walk(at) if hasattr(one, "lineno"))
         statement = min((span for span in spans if line in span), key=len)
-        made.append(Mutant(path, line, statement, lines[line - 1].strip(), before, after, number))
+        if before != after:
+            code = lines[line - 1].strip()
+            made.append(Mutant(path, line, statement, code, before, after, number))
     return sorted(made, key=lambda one: (one.line, one.before, one.after))
 
 
-def source_of(one: Mutant) -> str:
+def source_of(one: Mutant, made_by: Changes = changes) -> str:
     """The whole file with this one change."""
     tree = ast.parse((ROOT / one.path).read_text())
-    with _changed(*next(itertools.islice(changes(tree), one.number, None))):
-        return ast.unparse(tree)
+    with _changed(*next(itertools.islice(made_by(tree), one.number, None))):
+        return ast.unparse(ast.fix_missing_locations(tree))
 
 
 @contextlib.contextmanager

@@ -91,6 +91,8 @@ def test_the_norm_test_grows_until_its_variance_is_small_enough():
     known = [{"noise": scale(250, spread=0.01)}] * 60
     ends = [follow(one, known)[-1].plan.sequences_per_step for one in (loose, strict)]
     assert ends == [256, 1024], "noise scale / theta^2, rounded up to a doubling"
+    held = [follow(adapt.NormTest(most=most), known)[-1].plan for most in (63, 64, 65)]
+    assert [plan.sequences_per_step for plan in held] == [32, 64, 64], "never above what is allowed"
 
 
 def test_a_ramp_in_tokens_is_followed_at_once_and_never_exceeded():

@@ -72,6 +72,15 @@ def test_a_run_as_the_page_shows_it_by_hand(tmp_path):
     assert found["verdict"]["steps"] == 30 and found["verdict"]["text"]
 
 
+def test_buckets_are_joined_in_pairs_when_one_more_would_be_too_many():
+    timeline = _timeline.Timeline()
+    for position in range(_timeline.MOST):
+        timeline._at(position)
+    assert (timeline.width, len(timeline.buckets)) == (1, _timeline.MOST)
+    timeline._at(_timeline.MOST)
+    assert (timeline.width, len(timeline.buckets)) == (2, _timeline.MOST // 2 + 1)
+
+
 def test_a_long_run_does_not_grow_and_nothing_is_lost(tmp_path):
     """10⁶ steps of a recorder that writes every 500: as many points as after 10⁴."""
     short, long = _timeline.Timeline(), _timeline.Timeline()

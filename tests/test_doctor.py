@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from batchlab import doctor, report
+from batchlab.doctor import _interval as interval
 from tests.planted import (
     FIXED,
     PAIR,
@@ -17,6 +18,7 @@ from tests.planted import (
     full,
     outlier,
     sweep,
+    whole,
     with_side,
 )  # fmt: skip
 
@@ -334,3 +336,13 @@ def test_a_cause_is_named_although_others_made_its_share_small(monkeypatch):
     assert share < doctor.BARS["padding"] / 2
     monkeypatch.setattr(_causes, "_load_of", lambda *_: 1.0)
     assert "padding" not in names(doctor.diagnose(busy)), "the mistake: the bar without the load"
+
+
+def test_where_one_visit_has_no_times_of_its_steps_the_means_of_all_visits_are_taken():
+    """The mistake: the visit without them is left out, and its luck with it."""
+    fast = cell(4)
+    slow = whole(fast, seconds=2 * fast.seconds)
+    found = interval.of_mean([fast, slow])
+    means = np.array([fast.mean_step_seconds, 2 * fast.mean_step_seconds])
+    assert found == interval.of_values(means, np.arange(2))
+    assert found.low < means[0] and found.high > means[1]

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from batchlab import model, units
+from batchlab.memory import _candidates, _step, adapters, fit, trace
 from batchlab.memory import _counter as counter
 from batchlab.memory import _journal as journal
 from batchlab.memory import _rehearsal as rehearsal
-from batchlab.memory import _step, adapters, fit, trace
 from batchlab.memory._forecast import Forecast
 from batchlab.plan import Plan
 
@@ -331,3 +331,19 @@ def test_the_forecast_of_a_loss_in_chunks_bends_where_the_chunk_is_full(small):
         told = Forecast(small, length=64, loss_chunk=128).total_bytes(rows)
         traced = trace.predict_peak(small, rows=rows, length=64, loss_chunk=128).total_bytes
         assert told == pytest.approx(traced, rel=0.02), rows
+
+
+def test_one_document_or_one_row_asked_for_is_one_plan():
+    assert _candidates.candidates([5], None, 1, None, int) == {1: Plan(1, 1, 1, 5)}
+    assert _candidates.candidates([5, 9], None, 4, 1, int) == {1: Plan(1, 4, 1, 9)}
+    with pytest.raises(ValueError, match="most_rows must be at least 1, got 0"):
+        _candidates.candidates([5, 9], None, 1, 0, int)
+
+
+def test_a_budget_of_exactly_one_row_holds_one_row(small, monkeypatch):
+    monkeypatch.setattr(_candidates, "predicted", lambda *_, **__: {1: 700, 2: 900})
+    budgets = (700, 899, 900)
+    found = [fit.predict_rows(small, DOCUMENTS, budget_bytes=budget) for budget in budgets]
+    assert [(one.rows, one.refused_rows) for one in found] == [(1, 2), (1, 2), (2, None)]
+    with pytest.raises(ValueError, match="1 row of 64 slots fits into 699 B: 700 B predicted"):
+        fit.predict_rows(small, DOCUMENTS, budget_bytes=699)

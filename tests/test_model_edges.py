@@ -93,6 +93,8 @@ def test_a_config_gives_float32_whatever_it_says_and_leaves_the_random_state_alo
     assert found[0].dtype == torch.float32 and not torch.equal(*found)
     assert torch.equal(model.load(tmp_path).lm_head.weight, found[0])
     assert model.load(tmp_path, dtype=torch.bfloat16).dtype == torch.bfloat16
+    for kernel in ("eager", "sdpa"):
+        assert model.load(tmp_path, attention=kernel).config._attn_implementation == kernel
 
 
 def test_an_error_is_told_by_its_first_line(tmp_path):

@@ -285,6 +285,9 @@ BAD = [
     (lambda: noise.lowest_loss({1: 2.0, 2: 2.1, 4: 2.2}), "the edge of what was measured"),
     (lambda: noise.lowest_loss({1: 2.0, 2: math.nan, 4: 2.2}), "finite losses"),
     (lambda: noise.fit_power({3: 1}), "2 sizes or more"),
+    (lambda: noise.fit_power({0: 1, 3: 2}), "size must be above 0, got 0"),
+    (lambda: noise.fit_power({1: 0, 3: 2}), "value must be above 0, got 0"),
+    (lambda: noise.PowerLaw(2, 0.5)(0), "size must be above 0, got 0"),
     (lambda: noise.fastest(noise.StepsToTarget(1, 1), {}), "no measured steps"),
     (lambda: noise.fastest(noise.StepsToTarget(1, 1), {4: 0.0}), "must be above 0"),
     (lambda: noise.StepsToTarget(0, 1), "least_steps must be above 0"),
@@ -295,6 +298,11 @@ BAD = [
 def test_what_shows_no_critical_batch_is_refused(made, message):
     with pytest.raises(ValueError, match=message):
         made()
+
+
+def test_a_power_law_takes_sizes_and_values_below_1():
+    law = noise.fit_power({0.25: 0.1, 1: 0.2})
+    assert law(0.25) == pytest.approx(0.1) and law(0.0625) == pytest.approx(0.05)
 
 
 def test_definitions_are_cited():

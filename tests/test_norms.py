@@ -250,6 +250,26 @@ def test_losses_added_before_one_backward_are_one_piece():
     assert tracker.left_out == {"one micro-batch only": 1}
 
 
+def test_passes_that_do_not_pair_are_counted_and_the_count_survives_a_stop():
+    """A step whose first pass has no backward: nobody can tell which sequences are meant."""
+    net, some = Small(), documents(12)
+    with Tracker(net, optimizer := held(net)) as tracker:
+        for _ in range(2):
+            idle, *pieces = micro_batches(some, list(range(6)), 2)
+            loop.logits_of(net, idle)
+            for piece in pieces:
+                loop.summed_loss(loop.logits_of(net, piece), piece["labels"]).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        saved = tracker.state_dict()
+    assert saved["left_out"] == {"forward and backward passes that do not pair": 2}
+    with Tracker(net, held(net)) as other:
+        other.load_state_dict(saved)
+        assert other.state_dict() == saved
+        with pytest.raises(ValueError, match="no noise scale: 2 steps had forward and backward"):
+            other.estimate()
+
+
 def test_an_infinite_norm_is_left_out_and_counted():
     """The loop leaves weights alone; what it saw is thrown away with the step after it."""
     net, pieces = Small(), micro_batches(documents(8), list(range(8)), 2)

@@ -12,6 +12,7 @@ import torch.multiprocessing as mp
 from torch import nn
 
 from batchlab import batches, loop, model, noise
+from batchlab.noise._shards import ShardTaps
 from batchlab.noise.norms import Tracker
 from tests.learners import Small, documents, micro_batches
 
@@ -128,3 +129,26 @@ def test_packed_rows_count_their_documents():
         loop.train_step(net, optimizer, pieces)
     (reading,) = tracker.state_dict()["readings"]
     assert reading[-2] == 6
+
+
+@pytest.mark.filterwarnings("ignore:FSDP2-wrapped module")
+def test_a_step_under_fsdp2_that_is_not_measured_leaves_nothing(tmp_path):
+    """One process reduces nothing, so the test reduces in its place."""
+    from torch.distributed.fsdp import fully_shard
+
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path}/world", rank=0, world_size=1)
+    try:
+        net = Small()
+        fully_shard(net)
+        taps, seen = ShardTaps(net), []
+        for active in (True, False):
+            taps.clear()
+            taps.active = active
+            for _ in range(2):
+                _loss(net, pieces_of(0)[0], 1 / 30).backward()
+                taps.seen(0, torch.tensor([3.0, 4.0]), dist.ReduceOp.AVG)
+            seen.append((taps.pieces, [float(norm) for norm in taps._norms], len(taps._kept)))
+        taps.close()
+    finally:
+        dist.destroy_process_group()
+    assert seen == [(2, [5.0, 5.0], len(taps.probe)), (0, [], 0)]

@@ -102,3 +102,19 @@ def test_a_probe_with_no_memory_for_it_leaves_the_loop_alone(tmp_path, monkeypat
     with pytest.warns(UserWarning, match="no probe: CUDA out of memory"):
         probed, _ = run(tmp_path / "probed.jsonl", True)
     assert all(torch.equal(one, other) for one, other in zip(alone, probed, strict=True))
+
+
+def test_token_ids_without_a_name_are_probed_as_those_with_one(tmp_path):
+    """The mistake: rows of the own size for every size, and the labels cut beside them."""
+    plain = batch(4, 24, [24, 9, 5, 17])
+    ids = plain.pop("input_ids")
+    one = net()
+    optimizer = torch.optim.SGD(one.parameters(), lr=0.1)
+    with monitor.watch(one, optimizer, tmp_path / "run.jsonl", probe=True):
+        for _ in range(6):
+            one(ids, **plain).loss.backward()
+            optimizer.step()
+    cells = records.read(tmp_path / "run.jsonl").cells()
+    probe = [cell for cell in cells if cell.source == "probe"]
+    sizes = [(cell.rows, cell.slots // cell.steps // cell.rows) for cell in probe]
+    assert sizes == [(4, 24), (1, 24), (4, 8)]

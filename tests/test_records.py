@@ -119,6 +119,18 @@ def test_a_killed_writer_loses_at_most_its_last_line(tmp_path):
     assert [record["i"] for record in found] == list(range(len(found)))
 
 
+@pytest.mark.parametrize("to_disk", [True, False])
+def test_a_line_is_on_the_disk_when_the_call_returns_unless_it_need_not_be(
+    tmp_path, monkeypatch, to_disk
+):
+    """The mistake: a line that survives its process, and not the machine."""
+    path, on_disk = tmp_path / "runs.jsonl", []
+    monkeypatch.setattr(os, "fsync", lambda _: on_disk.append(path.read_bytes()))
+    records.append(path, {"rows": 1}, **({} if to_disk else {"to_disk": False}))
+    assert path.read_bytes() == b'{"rows": 1}\n'
+    assert on_disk == ([b'{"rows": 1}\n'] if to_disk else [])
+
+
 def test_a_record_refuses_what_json_cannot_hold(tmp_path):
     with pytest.raises(ValueError, match="not JSON compliant"):
         records.append(tmp_path / "x.jsonl", {"loss": float("nan")})

@@ -301,3 +301,12 @@ def test_a_long_output_is_priced_once_however_many_come_meanwhile():
     trace = serving.trace(range(0, 20_000, 100), [8] * 200, [20_000] + [5] * 199)
     found = serving.simulate(trace, Counted(1.0, 0.0, 0.0), rows=4)
     assert found.decode_passes <= sum(priced) < 4 * found.decode_passes < 200 * 20_000 / 40
+
+
+def test_a_pass_that_reads_no_cache_has_a_cost():
+    """The first chunk of a request reads nothing, and a decoding pass may have nobody at rest."""
+    affine, sheet = Affine(1.0, 0.5, 0.25), serving.Roofline(8.0, 2.0, 3.0, 6.0, 4.0)
+    assert (affine.seconds(3, []), sheet.seconds(3, [])) == (2.5, 2.0)
+    assert (affine.seconds(3, [2, 7]), sheet.seconds(3, [2, 7])) == (2.5 + 0.25 * 14, 26 / 4)
+    assert affine.stretch([6], [], 2).tolist() == [1.5 + 0.25 * 6, 1.5 + 0.25 * 7]
+    assert sheet.stretch([6], [], 2).tolist() == [20 / 4, 22 / 4]

@@ -107,6 +107,15 @@ def plain_trainer(net, folder, collator, **options):
     return Trainer(model=net, args=arguments, train_dataset=dataset(), data_collator=collator)
 
 
+def sampled(order):
+    """The order of a Trainer's rows, in the words of its version."""
+    from transformers import TrainingArguments
+
+    if "train_sampling_strategy" in TrainingArguments.__dataclass_fields__:
+        return {"train_sampling_strategy": order}
+    return {"group_by_length": order == "group_by_length"}
+
+
 def padding_collator():
     from transformers import DataCollatorForLanguageModeling
 
@@ -115,7 +124,7 @@ def padding_collator():
 
 @pytest.mark.parametrize(("make", "order"), [(tiny, "random"), (qwen, "group_by_length")])
 def test_a_trainer_with_padded_rows_in_any_order(tmp_path, make, order):
-    trainer = plain_trainer(make(), tmp_path, padding_collator(), train_sampling_strategy=order)
+    trainer = plain_trainer(make(), tmp_path, padding_collator(), **sampled(order))
     cells, lengths = trained(trainer, tmp_path / "run.jsonl")
     assert counted(cells) == by_hand(lengths, flat=False)
     assert {(cell.layout, cell.rows, cell.accumulation) for cell in cells} == {("padded", 2, 2)}

@@ -139,6 +139,26 @@ def test_what_torch_raises_of_a_checkpoint_is_one_line():
         raise CheckpointException("read", {0: (cause, None)})
 
 
+def test_a_checkpoint_that_cannot_be_written_says_what_the_disk_says(tmp_path):
+    """The fault: "unexpected pos 704 vs 598" of a full disk, three times over."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    of_torch = CheckpointException("write", {0: (RuntimeError("unexpected pos"), None)})
+    written = checkpoints._in_one_line(tmp_path / "step_1", OSError)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"step_1: OSError: \[Errno 27\] File too large"), written:
+            raise of_torch
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with (
+        pytest.raises(OSError, match=r"step_1: RuntimeError: unexpected pos$"),
+        checkpoints._in_one_line(tmp_path / "step_1", OSError),
+    ):
+        raise of_torch
+    assert not [*tmp_path.iterdir()]
+
+
 def shown(run, capsys):
     code = cli.main(["train", str(run), "--verify"])
     out, err = capsys.readouterr()

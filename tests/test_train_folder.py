@@ -9,6 +9,7 @@ import pytest
 
 from batchlab import cli
 from batchlab.cluster import _alive as alive
+from batchlab.cluster import _curve as curves
 from batchlab.cluster import _lock as lock
 from batchlab.cluster import _member, training
 
@@ -81,6 +82,30 @@ def test_a_life_leaves_when_the_folder_names_another_launch_and_the_next_waits_f
         (tmp_path / alive.ASKED).write_text('{"launch": "second"}')
         lock.alone(tmp_path)
         assert process.wait(5) == 0, "no fault: torchrun would start it anew"
+
+
+def test_a_curve_whose_checkpoints_are_gone_is_not_begun_anew(tmp_path, capsys):
+    """The fault: the same command in a folder without its checkpoints emptied the curve."""
+    told = [{"step": 1, "tokens": 9}, {"step": 2, "tokens": 18, "held_out": 1.5}]
+    for line in told:
+        curves.append(tmp_path, line, to_disk=False)
+    training.require_saved(tmp_path)  # killed before its first checkpoint was named
+    curves.append(tmp_path, {"step": 3, "tokens": 27}, to_disk=False)
+    assert cli.main(["train", str(tmp_path), "--steps", "3"]) == 1
+    said = capsys.readouterr().err
+    assert "a curve of 3 steps, and its checkpoints are gone" in said and said.count("\n") == 1
+    assert len(training.curve(tmp_path)) == 3
+
+
+def test_a_model_on_this_disk_is_named_with_its_config(tmp_path):
+    """The fault: a run went on after its model's config was written anew."""
+    config = tmp_path / "config.json"
+    config.write_text('{"rope_theta": 10000}')
+    names = [training.Settings(model=str(path)).named() for path in (tmp_path, config, tmp_path)]
+    assert names[0] == names[2] and f"model {tmp_path} (" in names[0]
+    config.write_text('{"rope_theta": 20000}')
+    assert training.Settings(model=str(tmp_path)).named() != names[0]
+    assert "model a/hub-name, " in training.Settings(model="a/hub-name").named()
 
 
 def test_a_life_that_comes_late_does_not_begin(tmp_path, monkeypatch):

@@ -192,3 +192,22 @@ def test_the_script_finds_the_scene_that_python_stored():
     assert len(answers) == len(made.state["table"])
     for key, back, setting in answers:
         assert key == back == made._key(setting)
+
+
+def test_the_width_of_a_drawing_is_the_longest_row_of_all_settings_or_what_a_scene_says():
+    def drawn(side, **more):
+        rows = [[(0, side), (-1, 1)]] * side
+        return {"facts": {"area": side**2}, "rows": rows, "alt": "a square", **more}
+
+    controls = {"side": ("side", [1, 2, 4])}
+    state = widgets.explorer("Area", controls, drawn).state
+    assert state["extent"] == 5, "slots of both kinds, of the last setting"
+    assert [state["table"][key]["axes"] for key in "02"] == [
+        ["1 row", "5 slots"],
+        ["4 rows", "5 slots"],
+    ]
+    own = widgets.explorer("Area", controls, lambda side: drawn(side, extent=1000 * side)).state
+    assert own["extent"] == 5 and own["table"]["1"]["extent"] == 2000
+    assert own["table"]["1"]["axes"] == ["2 rows", "2,000 slots"]
+    bare = widgets.explorer("Area", controls, lambda side: {"facts": {}}).state
+    assert bare["extent"] == 1 and bare["table"]["0"]["axes"] == ["0 rows", "1 slots"]

@@ -23,7 +23,8 @@ def proof(folder: Path) -> Answer:
     lines = training.curve(folder) if not looks[-1].fault else []
     if lines and files:
         wrong = fault_of_records(lines, files)
-        rows.append([f"monitor, {len(files)} files", wrong or "agrees with the curve"])
+        agrees = "agrees with the curve" if wrong == "" else "cannot be compared with the curve"
+        rows.append([f"monitor, {len(files)} files", wrong or agrees])
         faults += [wrong] if wrong else []
     last = lines[-1] if lines else {"step": 0, "tokens": 0}
     text = report.table(["looked at", "found"], rows, align="ll")
@@ -33,8 +34,8 @@ def proof(folder: Path) -> Answer:
     return Answer(data, f"{folder}: {said}; {ends}\n\n{text}", code=1 if faults else 0)
 
 
-def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str:
-    """What is wrong with the records of the last life; "" if nothing is.
+def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str | None:
+    """What is wrong with the records of the last life; "" if nothing is, None if nobody can tell.
 
     A record does not say at which step its life began: as many target tokens must stand in as many
     steps somewhere in the curve. Of a life that was killed the ranks may have written unequally
@@ -48,7 +49,7 @@ def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str:
     except ValueError as error:
         return str(error)
     if not all(ranks) or len(ranks) != ranks[0][0].world_size:
-        return ""  # a life on fewer processes than an earlier one: some of the files are older
+        return None  # some files are of a life on more processes, or not there
     shared = list(zip(*ranks, strict=False))
     steps = sum(cells[0].steps for cells in shared)
     tokens = sum(cell.counts.target_tokens or 0 for cells in shared for cell in cells)

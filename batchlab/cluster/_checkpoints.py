@@ -8,6 +8,7 @@ on with three. A record that proves them is written after all processes have wri
 
 import contextlib
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
@@ -107,9 +108,24 @@ def _remove(checkpoint: Path) -> None:
 
 @contextlib.contextmanager
 def _in_one_line(path: Path, kind: type[Exception]) -> Iterator[None]:
-    """Torch's error of a checkpoint is no Exception and has many lines: an error of one."""
+    """Torch's error of a checkpoint is no Exception and has many lines: an error of one.
+
+    What cannot be written is asked of the disk: torch says of a full one that places do not agree.
+    """
     try:
         yield
     except CheckpointException as error:
         why = next(iter(error.failures.values()))[0]
+        if kind is OSError:
+            why = _refusal(path.parent) or why
         raise kind(f"{path}: {type(why).__name__}: {why}".splitlines()[0]) from None
+
+
+def _refusal(folder: Path) -> OSError | None:
+    """What the disk says to one more mebibyte."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(2**20))
+    except OSError as error:
+        return error
+    return None

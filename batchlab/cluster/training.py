@@ -28,7 +28,7 @@ from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import curve
 from batchlab.cluster._heard import Heard
-from batchlab.cluster._pointer import latest, replace
+from batchlab.cluster._pointer import checkpoints, latest, measured, replace
 from batchlab.cluster._verify import verify
 
 __all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch", "notes", "verify"]
@@ -67,7 +67,7 @@ class Settings:
 
     def named(self) -> str:
         """The run in one line: what a checkpoint must belong to."""
-        told = asdict(self)
+        told = asdict(self) | {"model": _with_config(self.model)}
         del told["form"]
         if self.stream:
             told["stream"] = "by blocks"  # runs of other batchlabs read in another order
@@ -104,6 +104,7 @@ def launch(
     folder.mkdir(parents=True, exist_ok=True)
     with lock.held(folder):
         require_same(folder / "checkpoints", settings)
+        require_saved(folder)
         asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
         return _run(folder, asked, processes, restarts, heard)
 
@@ -169,6 +170,24 @@ def require_same(checkpoints: Path, settings: Settings) -> None:
             f"{checkpoints} holds a run of other documents, model, rows or rate; give another "
             f"folder, or the words of that run: {held.run}"
         )
+
+
+def require_saved(folder: Path) -> None:
+    """ValueError if the curve went on after a checkpoint, and none is there: it would be lost."""
+    if not any(checkpoints(folder / "checkpoints")):
+        lines = curve(folder)
+        if any("held_out" in line for line in lines[:-1]):  # looked at where a checkpoint is due
+            raise ValueError(
+                f"{folder} has a curve of {len(lines):,} steps, and its checkpoints are gone: "
+                "bring them back, or give another folder"
+            )
+
+
+def _with_config(model: str | None) -> str | None:
+    """The name of a model; of one on this disk with the checksum of its config."""
+    path = Path(model or "")
+    path = path / "config.json" if path.is_dir() else path
+    return f"{model} ({measured(path)[1][:8]})" if model and path.is_file() else model
 
 
 def notes(folder: Path) -> list[str]:

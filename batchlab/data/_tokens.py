@@ -31,7 +31,7 @@ def tokenizer_from(tokenizer: Any) -> Any:
 
     try:
         return AutoTokenizer.from_pretrained(str(tokenizer))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # readers of other libraries have errors of their own
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ValueError(f"{tokenizer}: not a tokenizer ({first})") from None
 

@@ -144,6 +144,7 @@ def made(config: Any, setting: Setting, device: str) -> Any:
             f"{config.model_type} cannot be traced: transformers makes no model of this config "
             f"({first})"
         ) from None
+    model.tie_weights()  # transformers 5.0 leaves that out where no weight is filled
     set_checkpointing(model, setting.checkpointing)
     return (setting.adapt(model) if setting.adapt else model).train()
 

@@ -123,6 +123,8 @@ class _RowLayer(CacheLayerMixin):
     def get_max_length(self) -> int:
         return self.room
 
+    get_max_cache_shape = get_max_length  # its name until transformers 5.x
+
 
 @dataclass
 class _Executor:
