@@ -78,7 +78,7 @@ def seen_in(batch):
 
 def steps(source, count, ranks, positions):
     """Documents of some steps over so many processes, one after another, and where they end."""
-    settings = training.Settings(str(source), "a model", rows=2, length=64, stream=True)
+    settings = training.Settings(str(source), str(source.parent), rows=2, length=64, stream=True)
     worlds = [Streamed(settings) for _ in range(ranks)]
     for rank, world in enumerate(worlds):
         world.begin(None, positions, rank, ranks)
@@ -116,7 +116,7 @@ def test_the_mistake_beside_it_a_lane_that_forgets_its_rows_sees_documents_twice
 
 
 def test_a_lane_holds_one_block(source):
-    settings = training.Settings(str(source), "a model", length=64, stream=True)
+    settings = training.Settings(str(source), str(source.parent), length=64, stream=True)
     lane = Lane(settings, 0, [0, 0, 0])
     lane.take(2)
     assert len(lane._corpus) == min(BLOCK, DOCUMENTS // 8 - HELD_OUT)
@@ -125,7 +125,7 @@ def test_a_lane_holds_one_block(source):
 def test_too_few_documents_and_token_ids_without_a_model_are_refused(tmp_path, source):
     few = tmp_path / "few.jsonl"
     few.write_text('{"input_ids": [1, 2]}\n' * 100)
-    settings = training.Settings(str(few), "a model", length=64, stream=True)
+    settings = training.Settings(str(few), str(few.parent), length=64, stream=True)
     streamed = Streamed(settings)
     streamed.begin(None, [], 0, 1)
     with pytest.raises(ValueError, match="too few documents of at most 64 tokens for a stream"):

@@ -18,6 +18,7 @@ import numpy as np
 import torch.distributed as dist
 
 from batchlab import batches, data, packing
+from batchlab.cluster._made import tokenizer_of
 from batchlab.cluster.training import PIECES, Settings
 
 __all__ = ["Lane", "Streamed"]
@@ -58,8 +59,9 @@ class Lane:
         if self._blocks is None:
             behind = HELD_OUT + self.position[1]
             self._blocks = data.blocks(
-                self.settings.documents, part=self.number, parts=PIECES, skip=behind, size=BLOCK
-            )
+                self.settings.documents, part=self.number, parts=PIECES, skip=behind, size=BLOCK,
+                tokenizer=tokenizer_of(self.settings),
+            )  # fmt: skip
             self._useful = self.position[1] > 0
         block = next(self._blocks, None)
         if block is None:
@@ -106,7 +108,9 @@ class Streamed:
     def _head(self, number: int) -> data.Corpus:
         """The first documents of a lane: held out, and a look at what they are."""
         source = self.settings.documents
-        head = next(data.blocks(source, part=number, parts=PIECES, size=HELD_OUT), None)
+        words = tokenizer_of(self.settings)
+        blocks = data.blocks(source, part=number, parts=PIECES, size=HELD_OUT, tokenizer=words)
+        head = next(blocks, None)
         if head is None:
             raise ValueError(f"{source}: fewer than {PIECES} documents in it")
         if head.tokenizer is None and self.settings.model is None:
