@@ -51,6 +51,7 @@ GROUPS = (
     (options.HOW_IT_IS_TRAINED, options.TRAINING),
     (options.WHAT_IT_TAKES, options.BILL),
     (options.WHAT_IS_PROPOSED, options.PROPOSAL),
+    (options.WHAT_A_RUN_HAS, options.RUN),
 )
 TITLES = [title for title, _ in GROUPS]
 
@@ -70,7 +71,7 @@ def test_a_verb_offers_at_most_eight_words_of_its_own_and_only_files_by_place(ve
     groups = grouped(parser)
     assert len(set(offered(parser)) - NOT_SETTINGS - set().union(*groups.values())) <= MOST_WORDS
     whole = {title: {f"--{word.replace('_', '-')}" for word in words} for title, words in GROUPS}
-    if verb in ("memory", "fit", "plan"):
+    if verb in ("memory", "fit", "plan", "train"):
         assert groups == {title: whole[title] for title in groups} and groups
     else:
         assert set().union(*groups.values()) <= {"--attention"}
@@ -112,9 +113,13 @@ def test_lists_of_choices_are_those_of_the_library():
     from batchlab.cli import _training
     from batchlab.cluster import training
     from batchlab.memory import adapters, optimizers
+    from batchlab.monitor import _tools
     from batchlab.plots import _canvas
+    from batchlab.rates import _curve
 
     assert options.FORMS == training.FORMS
+    assert options.SCHEDULES == _curve.SHAPES
+    assert tuple(_tools.TOOLS) == options.TOOLS
     assert options.PRECISIONS == sweep.PRECISIONS and options.LAYOUTS == sweep.LAYOUTS
     assert options.FIGURES == _canvas.FORMATS and plots.save is _canvas.save
     assert tuple(optimizers.OPTIMIZERS) == options.OPTIMIZERS == tuple(_training.NAMES)
@@ -148,6 +153,7 @@ USAGE = [  # a number or a choice: refused by the parser
 ]
 FILES = [  # a file or a folder, or words that need each other: refused with one line
     (["memory", "--quantised", "nf4"], "--quantised weights are not trained: give --lora RANK"),
+    (["train", "run", "--schedule", "cosine"], "a cosine curve never ends without total_tokens"),
     (["fit", "--shard", "zero3"], "--shard needs the devices that share: --devices 2 or more"),
     (["memory", "--devices", "8"], "--devices share nothing: say what with --shard"),
     (["memory", "--model", "./none"], "./none: no such file or folder"),

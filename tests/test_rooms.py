@@ -66,7 +66,7 @@ memory.* | batches counts lengths loop model plan records units | numpy torch | 
 stopwatch | counts loop model records timing | numpy torch
 sweep | batches counts lengths memory.* model records stopwatch | numpy torch
 monitor | counts memory.* model records timing | numpy torch | transformers
-cluster.* | batches data loop model monitor packing units | numpy torch
+cluster.* | batches data loop ~memory.* model monitor packing rates units | numpy torch
 # evidence | numpy matplotlib
 proposal | cluster memory noise plan rates records roofline roofline.utilisation units | numpy
 doctor | records roofline | numpy

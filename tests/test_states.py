@@ -74,15 +74,17 @@ def test_a_schedule_refuses_the_state_of_any_other_curve_and_adopts_the_rest(oth
         made(dataclasses.replace(CURVE, **other), 10).load_state_dict(saved)
 
 
-def test_a_run_is_named_by_every_setting_but_the_form():
-    """Whose weights are the same in every form; `stream` is named where it is on."""
+def test_a_run_is_named_by_every_setting_but_the_form_and_the_compiler():
+    """Whose weights are the same in every form; what older runs had not is named where it is on."""
     run = training.Settings()
     others = {"documents": "a.jsonl", "model": "b", "rows": 3, "length": 64, "rate": 1.0,
-              "seed": 7, "stream": True}  # fmt: skip
-    assert {*others, "form"} == {one.name for one in dataclasses.fields(run)}
+              "seed": 7, "stream": True, "schedule": "linear", "tokens": 9, "warmup_tokens": 0,
+              "lora": 4}  # fmt: skip
+    assert run.named() == "documents None, model None, rows 2, length 256, rate 0.001, seed 0"
+    assert {*others, "form", "compile"} == {one.name for one in dataclasses.fields(run)}
     for name, value in others.items():
         assert dataclasses.replace(run, **{name: value}).named() != run.named()
-    assert dataclasses.replace(run, form="fsdp").named() == run.named()
+    assert dataclasses.replace(run, form="fsdp", compile=True).named() == run.named()
 
 
 def test_whoever_saves_a_state_stands_in_a_test_of_it():

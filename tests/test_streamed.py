@@ -38,7 +38,7 @@ def _read_here(monkeypatch):
 
 def steps(source, count, ranks, states):
     """Documents of each step over so many processes, and where their streams end."""
-    settings = training.Settings(str(source), "a model", rows=2, length=64, stream=True)
+    settings = training.Settings(str(source), str(source.parent), rows=2, length=64, stream=True)
     worlds = [Streamed(settings) for _ in range(ranks)]
     for rank, world in enumerate(worlds):
         world.begin(None, states, rank, ranks)
@@ -79,7 +79,7 @@ def test_a_checkpoint_of_a_file_that_grew_is_refused_with_the_line(source):
     _, states = steps(source, 1, 2, [])
     with source.open("a") as file:
         file.write('{"input_ids": [1]}\n')
-    settings = training.Settings(str(source), "a model", rows=2, length=64, stream=True)
+    settings = training.Settings(str(source), str(source.parent), rows=2, length=64, stream=True)
     with pytest.raises(ValueError, match=r"grew from .* bytes: line 401 is new; a run goes on"):
         Streamed(settings).require(states)
 
@@ -87,7 +87,7 @@ def test_a_checkpoint_of_a_file_that_grew_is_refused_with_the_line(source):
 def test_too_few_documents_and_token_ids_without_a_model_are_refused(tmp_path, source):
     few = tmp_path / "few.jsonl"
     few.write_text('{"input_ids": [1, 2]}\n' * 128)
-    settings = training.Settings(str(few), "a model", length=64, stream=True)
+    settings = training.Settings(str(few), str(few.parent), length=64, stream=True)
     streamed = Streamed(settings)
     streamed.begin(None, [], 0, 1)
     with pytest.raises(ValueError, match="too few documents of at most 64 tokens for a stream"):

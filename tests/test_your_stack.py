@@ -1,6 +1,9 @@
 """Every block of the page *In your stack*, run as it stands in the framework that it names."""
 
+import os
 import re
+import subprocess
+import sys
 from collections import Counter
 from itertools import chain
 from pathlib import Path
@@ -62,6 +65,29 @@ def test_a_data_set_and_a_stream_are_packed():
     assert Counter(chain(*rows["input_ids"])) == EVERY and max(map(len, rows["input_ids"])) <= ROW
     stream = ran("Pack a data set", 1, dataset=DATASET)["rows"]
     assert Counter(chain(*(row["input_ids"] for row in stream))) == EVERY
+
+
+WORKER = """
+import sys
+import datasets
+from tests.test_your_stack import ran
+datasets.disable_progress_bars()
+given = {"dataset": datasets.load_from_disk("data"), "rank": int(sys.argv[1]), "world_size": 2}
+ran("Data that no machine holds", **given)
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_pack_what_neither_holds(tmp_path):
+    DATASET.save_to_disk(tmp_path / "data")
+    around = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    words = [sys.executable, "-c", WORKER]
+    both = [subprocess.Popen([*words, rank], cwd=tmp_path, env=around) for rank in "01"]
+    assert [one.wait() for one in both] == [0, 0]
+    parts = [datasets.load_from_disk(tmp_path / "packed" / f"0000{rank}") for rank in (0, 1)]
+    found = [Counter(chain(*part["input_ids"])) for part in parts]
+    assert found[0] + found[1] == EVERY and all(found), "each document once, both took some"
+    assert max(len(row) for part in parts for row in part["input_ids"]) <= ROW
 
 
 def test_trainer_trains_packed_rows(tmp_path, capsys):

@@ -19,7 +19,7 @@ from batchlab.cli._answer import Answer
 from batchlab.doctor import prices
 from batchlab.records import Cell
 
-__all__ = ["arguments", "run"]
+__all__ = ["arguments", "of_records", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,39 +49,45 @@ def run(args: argparse.Namespace) -> Answer:
     """Diagnose, and verify if asked."""
     if args.records:
         _require_no_measuring(args)
-    prepared = None
-    if args.records:
-        files = [records.read(one) for name in args.records for one in records.files_of(name)]
-        for read in files:
-            if not read:
-                raise ValueError(f"{read.name}: its only line was cut off, no record is in it")
-        visits = _at_precision([cell for read in files for cell in read.cells()], args.precision)
-        torn = ", ".join(read.name for read in files if read.torn)
-    else:
-        from batchlab import sweep
+        return of_records(args.records, args.precision)
+    from batchlab import sweep
 
-        rows, device = args.rows or measuring.ROWS, options.place(args.device)
-        documents = measuring.documents_per_step(rows)
-        prepared, torn = measuring.prepare(args), ""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "doctor.jsonl"
-            points = sweep.grid(rows, precisions=[options.precision(args.precision, device)])
-            visits = measuring.measure(prepared, points, path, documents, device=device)
+    rows, device = args.rows or measuring.ROWS, options.place(args.device)
+    documents, prepared = measuring.documents_per_step(rows), measuring.prepare(args)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "doctor.jsonl"
+        points = sweep.grid(rows, precisions=[options.precision(args.precision, device)])
+        visits = measuring.measure(prepared, points, path, documents, device=device)
     diagnosis = doctor.diagnose(visits)
-    data = _as_data(diagnosis)
-    text = report.diagnosis_text(diagnosis, records=(args.records or ["run.jsonl"])[0])
-    if torn:
-        text += f"\n\nA line of {torn} was cut off by a kill and is left out."
-    if args.verify and prepared is not None:
-        proof = _verify(prepared, diagnosis, documents, device)
-        data["verified"], text = proof, f"{text}\n\n{_proof_text(proof)}"
+    found = _answer(diagnosis)
+    if not args.verify:
+        return found
+    proof = _verify(prepared, diagnosis, documents, device)
+    found.data["verified"] = proof
+    return dataclasses.replace(found, text=f"{found.text}\n\n{_proof_text(proof)}")
 
+
+def of_records(names: list[str], precision: str | None = None) -> Answer:
+    """The diagnosis of what files of records hold."""
+    files = [records.read(one) for name in names for one in records.files_of(name)]
+    for read in files:
+        if not read:
+            raise ValueError(f"{read.name}: its only line was cut off, no record is in it")
+    visits = _at_precision([cell for read in files for cell in read.cells()], precision)
+    found = _answer(doctor.diagnose(visits), names[0])
+    if not (torn := ", ".join(read.name for read in files if read.torn)):
+        return found
+    cut = f"A line of {torn} was cut off by a kill and is left out."
+    return dataclasses.replace(found, text=f"{found.text}\n\n{cut}")
+
+
+def _answer(diagnosis: doctor.Diagnosis, name: str = "run.jsonl") -> Answer:
     def figure() -> Any:
         from batchlab import plots
 
         return plots.lost_time(diagnosis)
 
-    return Answer(data, text, figure)
+    return Answer(_as_data(diagnosis), report.diagnosis_text(diagnosis, records=name), figure)
 
 
 def _require_no_measuring(args: argparse.Namespace) -> None:

@@ -24,7 +24,9 @@ __all__ = [
     "LAYOUTS",
     "PRECISIONS",
     "PROPOSAL",
+    "RUN",
     "TRAINING",
+    "WHAT_A_RUN_HAS",
     "WHAT_IS_PROPOSED",
     "WHAT_IT_TAKES",
     "WORDS",
@@ -33,6 +35,7 @@ __all__ = [
     "offer",
     "offer_bill",
     "offer_proposal",
+    "offer_run",
     "offer_training",
     "place",
     "precision",
@@ -51,6 +54,8 @@ DEVICES = ("cpu", "cuda")
 FORMS = ("ddp", "fsdp", "plain")
 ISOLATIONS = ("L3", "L2", "L0")
 SYSTEMS = ("canvas", "moodle", "csv", "nbgrader", "gradescope", "feedback")
+SCHEDULES = ("constant", "linear", "cosine")
+TOOLS = ("tensorboard", "wandb", "mlflow", "trackio")
 FIGURES = (".png", ".svg", ".pdf")
 RUNS = Path("runs")  # the one folder that is made unasked: the sweep's records go there by default
 
@@ -117,6 +122,11 @@ WORDS: Mapping[str, Word] = {
     "nproc": Word("processes of this machine, each with a GPU where there are GPUs", "N",
                   kind=whole),
     "form": Word("how processes share the model", "F", choices=FORMS),
+    "schedule": Word("shape of the rate until --tokens", "S", choices=SCHEDULES),
+    "warmup_tokens": Word("target tokens until the rate is whole", "N", "10 steps", whole),
+    "compile": Word("compile the layers of the model", flag=True),
+    "report_to": Word("tools that get the numbers as well", "TOOL", "none", choices=TOOLS),
+    "doctor": Word("say at the end where the time went", flag=True),
     "verify": Word("prove what is said: measure it, or read what was written", flag=True),
     "output": Word("file of records; a run that was stopped goes on from it", "FILE",
                    "nothing is kept", Path),
@@ -143,6 +153,7 @@ WORDS: Mapping[str, Word] = {
 WHAT_IS_PROPOSED = "what its batch and rate follow, with --tokens and without a step"
 WHAT_IT_TAKES = "what the whole run takes, with --tokens and --devices"
 HOW_IT_IS_TRAINED = "how it is trained"
+WHAT_A_RUN_HAS = "what a run may have besides"
 TRAINING = (
     "accumulation",
     "optimizer",
@@ -154,6 +165,7 @@ TRAINING = (
     "shard",
     "devices",
 )
+RUN = ("lora", "compile", "schedule", "tokens", "warmup_tokens", "report_to", "doctor")
 BILL = ("tokens", "model", "card", "products", "price", "utilisation")
 PROPOSAL = ("optimizer", "lora", "generations", "noise_scale", "rate", "from_batch")
 
@@ -205,6 +217,17 @@ def offer_training(parser: argparse.ArgumentParser) -> None:
     defaults: dict[str, Any] = {"accumulation": 1, "optimizer": "adamw"}
     defaults |= {"attention": "sdpa", "loss": "full"}
     offer(group, *TRAINING, shown={"devices": "1"}, **defaults)
+
+
+def offer_run(parser: argparse.ArgumentParser) -> None:
+    """Add the words that a run need not have, as a group of the help."""
+    offer(
+        parser.add_argument_group(WHAT_A_RUN_HAS),
+        *RUN,
+        several=["report_to"],
+        shown={"tokens": "a constant rate"},
+        schedule="constant",
+    )
 
 
 def offer_bill(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 RUN is a folder: curve.jsonl, monitor.jsonl (for `batchlab doctor`), checkpoints, log.txt. A run
 that was stopped goes on where its last whole checkpoint stands, on as many processes as you say.
 Files of more than 512 MiB are not held: they are read while they are trained, in their order.
+At the end the model lies in RUN/model, as transformers and peft load it.
 `--verify` trains nothing: it shows whether curve, checkpoints and records of the folder agree.
 """
 
@@ -10,9 +11,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from batchlab import report
+from batchlab import rates, report
 from batchlab.cli import _progress as progress
-from batchlab.cli import options
+from batchlab.cli import doctor, options
 from batchlab.cli._answer import Answer
 from batchlab.cli._proof import proof
 
@@ -28,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         parser, "model", "data", "rows", "length", "steps", "rate", "nproc", "form", "verify",
         rows=2, length=256, steps=60, rate=1e-3, nproc=1, form="ddp",
     )  # fmt: skip
+    options.offer_run(parser)
 
 
 def run(args: argparse.Namespace) -> Answer:
@@ -36,9 +38,12 @@ def run(args: argparse.Namespace) -> Answer:
         return proof(args.run)
     from batchlab.cluster import training
 
+    tokens = None if args.tokens is None else int(args.tokens)
+    rates.Curve(tokens, args.warmup_tokens or 0, args.schedule)  # refused before anything starts
     settings = training.Settings(
         args.data, args.model, rows=args.rows, length=args.length, rate=args.rate, form=args.form,
-        stream=training.is_large(args.data),
+        stream=training.is_large(args.data), schedule=args.schedule, tokens=tokens,
+        warmup_tokens=args.warmup_tokens, lora=args.lora, compile=args.compile,
     )  # fmt: skip
     with progress.bar() as shown:
 
@@ -48,10 +53,25 @@ def run(args: argparse.Namespace) -> Answer:
 
         try:
             lines = training.launch(
-                args.run, settings, steps=args.steps, processes=args.nproc, heard=heard
-            )
+                args.run, settings, steps=args.steps, processes=args.nproc,
+                report_to=args.report_to or (), heard=heard,
+            )  # fmt: skip
         except RuntimeError as error:
             raise ValueError(str(error)) from None
+    notes = training.notes(args.run)
+    data: dict[str, Any] = {"run": str(args.run), "curve": lines, "notes": notes}
+    said = [_told(args, settings, lines), *notes]
+    if args.doctor:
+        found = doctor.of_records([str(args.run / "monitor.jsonl")])
+        data["doctor"] = found.data
+        said.append(f"\n{found.text}")
+    return Answer(data, "\n".join(said))
+
+
+def _told(args: argparse.Namespace, settings: Any, lines: list[dict[str, Any]]) -> str:
+    """What was trained and how, some steps of the curve, and where to look further."""
+    from batchlab.cluster import training
+
     last = lines[-1]
     picked = lines[:: max(1, len(lines) // SHOWN)]
     if picked[-1] != last:
@@ -61,23 +81,18 @@ def run(args: argparse.Namespace) -> Answer:
          f"{one['held_out']:.3f}" if "held_out" in one else "", f"{one['grad_norm']:.3f}"]
         for one in picked
     ]  # fmt: skip
+    heads = ["steps", "target tokens", "loss, nats", "held out", "gradient norm"]
+    net = (args.model or "small Llama") + (f" with LoRA of rank {args.lora}" if args.lora else "")
     sequences = training.PIECES * args.rows
-    text = "\n".join(
-        [
-            f"{args.model or 'small Llama'}, {args.form} over {args.nproc} "
-            f"{'process' if args.nproc == 1 else 'processes'}: {last['step']:,} steps of "
-            f"{sequences} packed rows of {args.length:,} slots"
-            + (", from files that were read meanwhile" if settings.stream else ""),
-            "",
-            report.table(
-                ["steps", "target tokens", "loss, nats", "held out", "gradient norm"],
-                rows,
-                align="rrrrr",
-            ),
-            "",
-            f"The first process wrote down where its time went: batchlab doctor "
-            f"{args.run / 'monitor.jsonl'}",
-            *(notes := training.notes(args.run)),
-        ]
-    )
-    return Answer({"run": str(args.run), "curve": lines, "notes": notes}, text)
+    text = [
+        f"{net}, {args.form} over {args.nproc} "
+        f"{'process' if args.nproc == 1 else 'processes'}: {last['step']:,} steps of "
+        f"{sequences} packed rows of {args.length:,} slots"
+        + (", from files that were read meanwhile" if settings.stream else ""),
+        "",
+        report.table(heads, rows, align="rrrrr"),
+        "",
+        f"The model: {args.run / 'model'}. Each process wrote down where its time went: batchlab "
+        f"doctor {args.run / 'monitor.jsonl'}",
+    ]
+    return "\n".join(text)

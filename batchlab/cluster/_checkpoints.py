@@ -17,13 +17,19 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.checkpoint.api import CheckpointException
-from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
+from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    get_state_dict,
+    set_state_dict,
+)
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
 from batchlab.cluster._pointer import OWN, Latest, latest, point, whole
 
 __all__ = ["name", "rely", "resume", "write"]
+
+TRAINED = StateDictOptions(ignore_frozen_params=True, strict=False)  # what is frozen is loaded anew
 
 
 class Rows(Protocol):
@@ -45,7 +51,7 @@ def write(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, step
     if dist.get_rank() == 0:
         _remove(path)  # of an earlier life, perhaps of more processes
     dist.barrier()
-    weights, states = get_state_dict(model, optimizer)
+    weights, states = _states(model, optimizer)
     with _in_one_line(path, OSError):
         save({"model": weights, "optimizer": states}, checkpoint_id=path)
 
@@ -77,13 +83,24 @@ def resume(
             f"{found.data}, now {rows.fingerprint}); give another folder, or bring those "
             f"documents back"
         )
-    weights, states = get_state_dict(model, optimizer)
+    weights, states = _states(model, optimizer)
     with _in_one_line(folder / found.name, ValueError):
         load({"model": weights, "optimizer": states}, checkpoint_id=folder / found.name)
-    set_state_dict(model, optimizer, model_state_dict=weights, optim_state_dict=states)
+    own = {"model_state_dict": weights, "optim_state_dict": states}
+    set_state_dict(model, optimizer, **own, options=TRAINED)
     if faults and dist.get_rank() == 0:
         point(folder, found)
     return found, faults
+
+
+def _states(model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[Any, Any]:
+    """Weights that are trained, and what the optimizer keeps of them."""
+    weights, states = get_state_dict(model, optimizer, options=TRAINED)
+    named = getattr(model, "module", model).named_parameters(remove_duplicate=False)
+    for name, one in named:
+        if not one.requires_grad:
+            weights.pop(name, None)  # a tied weight has two names, and torch leaves out one
+    return weights, states
 
 
 def _agreed(folder: Path) -> tuple[Latest | None, list[str]]:

@@ -16,20 +16,20 @@ from typing import Any
 import numpy as np
 import torch
 import torch.distributed as dist
-from torch import nn
 
 from batchlab import batches, data, loop, monitor, packing
-from batchlab import model as models
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster._curve import CURVE, append, cut_back
 from batchlab.cluster._heard import say
+from batchlab.cluster._made import made, tokenizer_of, write_folder
 from batchlab.cluster._pointer import Latest, measured, seen
 from batchlab.cluster._streamed import Streamed
 from batchlab.cluster._world import world
 from batchlab.cluster.training import ECHO, NOTES, PIECES, Settings
+from batchlab.rates import Curve
 
-__all__ = ["dealt", "pieces"]
+__all__ = ["dealt", "factor", "pieces"]
 
 HELD_OUT = 0.05  # share of the rows that is never trained on
 EVALUATED = 32  # of these rows, at most: all 92 of the embedded documents took 28 % of a run
@@ -66,7 +66,8 @@ class _Rows:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        loaded = data.load(settings.documents) if settings.documents else data.embedded()
+        tokenizer = tokenizer_of(settings)
+        loaded = data.load(settings.documents, tokenizer=tokenizer)
         self.corpus = loaded.at_most(settings.length)
         self.fingerprint = self.corpus.fingerprint
         packed = packing.pack(self.corpus.lengths, settings.length)
@@ -114,7 +115,7 @@ def main(folder: Path, asked: dict[str, Any]) -> None:
     try:
         dist.init_process_group("nccl" if gpu else "gloo", timeout=within)
         device = "cuda" if gpu else "cpu"
-        _train(folder, Settings(**asked["settings"]), asked["steps"], asked["launch"], device)
+        _train(folder, Settings(**asked["settings"]), asked, device)
         dist.barrier()
     except Exception as error:
         say(rank, f"raised {type(error).__name__}: {error}")
@@ -126,28 +127,31 @@ def main(folder: Path, asked: dict[str, Any]) -> None:
             dist.destroy_process_group()
 
 
-def _train(folder: Path, settings: Settings, steps: int, launch: str, device: str) -> None:
-    rank, ranks = dist.get_rank(), dist.get_world_size()
+def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str) -> None:
+    rank, ranks, steps = dist.get_rank(), dist.get_world_size(), asked["steps"]
+    curve = Curve(settings.tokens, settings.warmup_tokens or 0, settings.schedule)
     rows: _Rows | Streamed = Streamed(settings) if settings.stream else _Rows(settings)
     saved, run = folder / "checkpoints", settings.named()
-    model, optimizer = _made(settings, rows.corpus, device)
+    model, optimizer = made(settings, rows.corpus, device)
     around = world(model)
     found, faults = checkpoints.resume(saved, model, optimizer, rows)
     begun, tokens = (found.steps, found.tokens) if found else (0, 0)
     rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
     if rank == 0:
         _note(folder, [*faults, cut_back(folder, found)], begun)
-    asked = rows.held_out[:EVALUATED]
-    share = len(asked) // ranks or 1  # equally many: FSDP2 gathers weights for each
-    kept = [rows.held([one]) for one in asked[rank * share :][:share]]
-    with monitor.watch(model, optimizer, folder / "monitor.jsonl") as watch:
+    evaluated = rows.held_out[:EVALUATED]
+    share = len(evaluated) // ranks or 1  # equally many: FSDP2 gathers weights for each
+    kept = [rows.held([one]) for one in evaluated[rank * share :][:share]]
+    how = {"every": min(50, max(1, steps // 20)), "to": asked["report_to"]}
+    with monitor.watch(model, optimizer, folder / "monitor.jsonl", **how) as watch:
         for step in range(begun, steps):
             start = time.perf_counter()
             torch.manual_seed(hash((settings.seed, step, rank)))  # dropout of a run that goes on
             for group in optimizer.param_groups:
-                group["lr"] = settings.rate * min(1.0, (step + 1) / WARM_UP)
+                group["lr"] = settings.rate * factor(settings, curve, step, tokens)
             parts = rows.of_step(step, rank, ranks)
             took = loop.train_step(model, optimizer, parts, max_grad_norm=CLIP, world=around)
+            watch.log(loss=took.loss, gradient_norm=took.grad_norm, clip=CLIP)
             tokens += took.target_tokens
             line = {"step": step + 1, "tokens": tokens, "loss": took.loss}
             line |= {"grad_norm": took.grad_norm, "seconds": time.perf_counter() - start}
@@ -155,6 +159,7 @@ def _train(folder: Path, settings: Settings, steps: int, launch: str, device: st
             if due:
                 with watch.part("evaluation"):
                     line["held_out"] = loop.evaluate(model, kept, world=around)
+                    watch.log(held_out=line["held_out"])
                 with watch.part("saving"):
                     checkpoints.write(saved, model, optimizer, step + 1)
                     at = rows.states()
@@ -168,33 +173,18 @@ def _train(folder: Path, settings: Settings, steps: int, launch: str, device: st
                             saved,
                             Latest(
                                 whole.name, step + 1, run, at, rows.fingerprint, line,
-                                measured(folder / CURVE), seen(whole), launch,
+                                measured(folder / CURVE), seen(whole), asked["launch"],
                             ),
                         )  # fmt: skip
                     dist.barrier()
     rows.end()
+    write_folder(folder, model, rows.corpus.tokenizer)
 
 
-def _made(
-    settings: Settings, corpus: data.Corpus, device: str
-) -> tuple[nn.Module, torch.optim.Optimizer]:
-    """The model in its form, the same on every process, and AdamW."""
-    if settings.model:
-        net = models.load(settings.model, seed=settings.seed)
-    else:
-        net = models.small(corpus.vocabulary, seed=settings.seed)
-    data.require_vocabulary(corpus, net)
-    net = net.to(device)
-    if settings.form == "ddp":
-        net = nn.parallel.DistributedDataParallel(net)
-    elif settings.form == "fsdp":
-        from torch.distributed.fsdp import fully_shard
-
-        layers = set(getattr(net, "_no_split_modules", None) or ())
-        for part in [one for one in net.modules() if type(one).__name__ in layers]:
-            fully_shard(part)
-        fully_shard(net)
-    return net, torch.optim.AdamW(net.parameters(), lr=settings.rate)
+def factor(settings: Settings, curve: Curve, step: int, tokens: int) -> float:
+    """Of the rate, for a step behind so many target tokens; it warms up in tokens or in steps."""
+    warm = 1.0 if settings.warmup_tokens is not None else min(1.0, (step + 1) / WARM_UP)
+    return warm * curve.factor(tokens)
 
 
 def _note(folder: Path, faults: list[str], steps: int) -> None:

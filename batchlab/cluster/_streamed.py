@@ -12,6 +12,7 @@ from typing import Any
 import torch.distributed as dist
 
 from batchlab import batches, data, packing
+from batchlab.cluster._made import tokenizer_of
 from batchlab.cluster.training import PIECES, Settings
 
 __all__ = ["Streamed"]
@@ -60,6 +61,7 @@ class Streamed:
             endless=True,
             leave_out=HELD_OUT,
             too_long="drop",
+            tokenizer=tokenizer_of(asked),
         )
 
     def require(self, states: list[Any]) -> None:

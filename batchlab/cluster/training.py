@@ -19,7 +19,7 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ ECHO = re.compile(
 )
 WORKER = "batchlab.cluster._member"
 NOTES = "notes.txt"
+HOW = ("form", "compile")  # settings that change no weight but by rounding
+LATER = ("stream", "schedule", "tokens", "warmup_tokens", "lora")  # not in the name of older runs
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Settings:
     length    slots of a row
     stream    read documents while they are trained, in blocks whose order is another one each
               epoch: they need not fit into memory. Else all are held
+    schedule  shape of the rate: constant, or linear or cosine to 0 at `tokens` target tokens
+    warmup_tokens
+              until the rate is whole; without, 10 steps
+    lora      rank of adapters; else all weights are trained
+    compile   the layers, by torch.compile
     """
 
     documents: str | None = None
@@ -64,15 +71,19 @@ class Settings:
     form: str = "ddp"
     seed: int = 0
     stream: bool = False
+    schedule: str = "constant"
+    tokens: int | None = None
+    warmup_tokens: int | None = None
+    lora: int | None = None
+    compile: bool = False
 
     def named(self) -> str:
         """The run in one line: what a checkpoint must belong to."""
-        told = asdict(self) | {"model": _with_config(self.model)}
-        del told["form"]
+        silent = [*HOW, *(one for one in LATER if getattr(self, one) == getattr(Settings, one))]
+        given = asdict(self) | {"model": _with_config(self.model)}
+        told = {name: value for name, value in given.items() if name not in silent}
         if self.stream:
             told["stream"] = "by blocks"  # runs of other batchlabs read in another order
-        else:
-            del told["stream"]
         return ", ".join(f"{name} {value}" for name, value in told.items())
 
 
@@ -84,11 +95,15 @@ def launch(
     processes: int,
     restarts: int = RESTARTS,
     timeout: float = TIMEOUT,
+    report_to: Sequence[str] = (),
     heard: Callable[[list[dict[str, Any]]], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Run until `steps` steps are done and return the curve; a folder with a run goes on with it.
 
-    heard  is called with the curve so far, about twice a second
+    report_to  tools that get what is recorded, by the names of `monitor.watch(to=...)`
+    heard      is called with the curve so far, about twice a second
+
+    At the end the trained model lies in the folder `model`, as transformers and peft load it.
 
     A process that dies takes the others with it; all start again from the last checkpoint, up to
     `restarts` times. One that stands still is given up after `timeout` seconds, and ended. What is
@@ -106,6 +121,7 @@ def launch(
         require_same(folder / "checkpoints", settings)
         require_saved(folder)
         asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
+        asked["report_to"] = list(report_to)
         return _run(folder, asked, processes, restarts, heard)
 
 

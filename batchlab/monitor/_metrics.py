@@ -19,6 +19,7 @@ def metrics(cell: Cell) -> dict[str, float]:
     batchlab/step_seconds
     batchlab/loss                       mean of the steps whose loss was heard
     batchlab/gradient_norm              mean of the steps whose norm was taken
+    batchlab/held_out                   loss of evaluations that the loop logs
     batchlab/seconds/input              seconds of a step in each of its parts: input, optimizer,
                                         host, communication, away, generation, scoring, waiting,
                                         forward, backward

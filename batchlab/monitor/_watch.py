@@ -133,16 +133,22 @@ class Watch:
         return _Timed(loader, self._recorder)
 
     def log(
-        self, *, loss: Any = None, gradient_norm: Any = None, clip: float | None = None
+        self,
+        *,
+        loss: Any = None,
+        gradient_norm: Any = None,
+        clip: float | None = None,
+        held_out: Any = None,
     ) -> None:
         """Note numbers of the step that is under way; a tensor is read with the next record.
 
         The loss that a model gives with its output is heard anyway, and so is the norm of the
         gradients that reach the optimizer, now and then. `clip` is the norm at which they are
-        clipped; then give `gradient_norm` as it was before.
+        clipped; then give `gradient_norm` as it was before. `held_out`: the loss of an evaluation.
         """
         self._recorder.told("loss", loss)
         self._recorder.told("gradient_norm", gradient_norm)
+        self._recorder.told("held_out", held_out)
         if clip is not None:
             self._recorder.clip = float(clip)
 

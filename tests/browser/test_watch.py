@@ -1,13 +1,17 @@
 """The page of a run in a real browser: followed, killed, back again; both themes, two widths."""
 
+import os
+import signal
 import threading
 
 import pytest
 from playwright.sync_api import expect
 
 from batchlab import dashboard, records
+from batchlab.cluster import training
 from tests.browser.test_book import SETTLED, THEMES
 from tests.test_dashboard import BEGAN, append, line
+from tests.test_train import members
 
 pytestmark = pytest.mark.browser
 
@@ -62,6 +66,33 @@ def test_a_run_is_followed_is_killed_and_comes_back(browser, address, tmp_path):
     expect(place).to_have_text("step 11, 1,920 tokens")
     assert page.said == [] and {url.split("?")[0] for url in page.asked} <= {
         address, f"{address}state"}  # fmt: skip
+    page.context.close()
+
+
+def test_two_ranks_that_train_are_followed_through_a_kill(browser, tmp_path):
+    """No line is made by hand: `batchlab train` writes, and a process of it is killed."""
+    settings, killed = training.Settings(rows=1, length=64), []
+
+    def kill(lines):
+        if len(lines) >= 12 and not killed:
+            killed.append(members(tmp_path)[-1])
+            os.kill(killed[0], signal.SIGKILL)
+
+    how = {"steps": 24, "processes": 2, "heard": kill}
+    running = threading.Thread(target=training.launch, args=(tmp_path, settings), kwargs=how)
+    with dashboard.server(tmp_path / "monitor.jsonl", 0) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        page = opened(browser, f"http://127.0.0.1:{server.server_address[1]}/")
+        running.start()
+        running.join()
+        expect(page.get_by_role("status")).to_contain_text("launch 2", timeout=20_000)
+        expect(page.locator("#loss svg")).to_contain_text("launch 2")
+        expect(page.locator("#norm svg")).to_be_visible()
+        expect(page.locator("#ranks tbody tr")).to_have_count(2)
+        assert killed and page.said == []
+        server.shutdown()
+        thread.join()
     page.context.close()
 
 

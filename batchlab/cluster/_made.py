@@ -1,0 +1,87 @@
+"""The model of a run, and what is left of it for others: a folder that transformers loads.
+
+settings, documents  ->  model in its form, optimizer;  a trained model  ->  RUN/model
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+
+from batchlab import data
+from batchlab import model as models
+from batchlab.cluster.training import Settings
+
+__all__ = ["MODEL", "made", "tokenizer_of", "write_folder"]
+
+MODEL = "model"  # the folder
+FAST = "PreTrainedTokenizerFast"  # what transformers makes of a bare tokenizer
+
+
+def tokenizer_of(settings: Settings) -> str | None:
+    """Where the tokenizer of the model is; documents of another one are refused."""
+    found = models.tokenizer_name(settings.model)
+    if found and not settings.documents:
+        raise ValueError(
+            f"{settings.model} has a tokenizer of its own, and the embedded documents are words of "
+            "another: give --data"
+        )
+    return found
+
+
+def made(
+    settings: Settings, corpus: data.Corpus, device: str
+) -> tuple[nn.Module, torch.optim.Optimizer]:
+    """The model in its form, the same on every process, and AdamW of what is trained."""
+    if settings.model:
+        net = models.load(settings.model, seed=settings.seed)
+    else:
+        net = models.small(corpus.vocabulary, seed=settings.seed)
+    data.require_vocabulary(corpus, net)
+    if settings.lora:
+        from batchlab.memory import adapters
+
+        torch.manual_seed(settings.seed)  # of the adapters
+        net = adapters.lora(net, settings.lora)
+    net = net.to(device)
+    layers = set(getattr(net, "_no_split_modules", None) or ())
+    parts = [one for one in net.modules() if type(one).__name__ in layers]
+    if settings.compile:
+        for part in parts or [net]:
+            part.compile()
+    if settings.form == "ddp":
+        net = nn.parallel.DistributedDataParallel(net)
+    elif settings.form == "fsdp":
+        from torch.distributed.fsdp import fully_shard
+
+        for part in [*parts, net]:
+            fully_shard(part)
+    trained = [one for one in net.parameters() if one.requires_grad]
+    return net, torch.optim.AdamW(trained, lr=settings.rate)
+
+
+def write_folder(run: Path, model: nn.Module, tokenizer: Any) -> None:
+    """Leave model and tokenizer where transformers loads them, adapters where peft does.
+
+    Every process calls this. The folder is there whole or not at all.
+    """
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    weights = get_model_state_dict(model, options=options)
+    if dist.get_rank():
+        return
+    part = run / f"{MODEL}.part"
+    shutil.rmtree(part, ignore_errors=True)
+    inside: Any = getattr(model, "module", model)
+    inside.save_pretrained(part, state_dict=weights)
+    if hasattr(tokenizer, "save_pretrained"):
+        tokenizer.save_pretrained(part)
+    elif tokenizer is not None:
+        tokenizer.save(str(part / "tokenizer.json"))
+        (part / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": FAST}))
+    shutil.rmtree(run / MODEL, ignore_errors=True)
+    part.rename(run / MODEL)

@@ -1,0 +1,96 @@
+"""What a run may have besides: a schedule in tokens, adapters, a compiler, a folder for others."""
+
+import json
+
+import pytest
+from torch import nn
+
+from batchlab import cli, data, loop, model, rates
+from batchlab.cluster import _made, training
+from batchlab.cluster._process import EVALUATED, _Rows, factor
+
+SMALL = {"rows": 1, "length": 64}
+TOKENS = {"schedule": "linear", "tokens": 1000, "warmup_tokens": 100}
+
+
+def curve_of(settings):
+    return rates.Curve(settings.tokens, settings.warmup_tokens or 0, settings.schedule)
+
+
+def test_the_rate_follows_tokens_and_without_a_word_ten_steps_warm_up():
+    plain, told = training.Settings(), training.Settings(**TOKENS)
+    steps = [factor(plain, curve_of(plain), step, 10**6) for step in (0, 4, 9, 50)]
+    assert steps == [0.1, 0.5, 1.0, 1.0]
+    seen = [factor(told, curve_of(told), 7, tokens) for tokens in (0, 50, 100, 550, 1000, 2000)]
+    assert seen == [0.0, 0.5, 1.0, 0.5, 0.0, 0.0], "whatever the number of the step"
+
+
+def test_adapters_alone_are_trained_and_the_layers_are_compiled_in_their_place(monkeypatch):
+    compiled = []
+    monkeypatch.setattr(nn.Module, "compile", lambda one: compiled.append(type(one).__name__))
+    corpus, plain = data.embedded(), training.Settings(form="plain")
+    net, optimizer = _made.made(
+        training.Settings(form="plain", lora=4, compile=True), corpus, "cpu"
+    )
+    trained = [name for name, one in net.named_parameters() if one.requires_grad]
+    assert trained and all("lora" in name for name in trained)
+    assert sum(len(group["params"]) for group in optimizer.param_groups) == len(trained)
+    assert compiled == ["LlamaDecoderLayer"] * 2, "a model around another would rename its weights"
+    names = [name.split("base_model.model.")[1].replace(".base_layer", "") for name, one
+             in net.named_parameters() if "lora" not in name]  # fmt: skip
+    whole, _ = _made.made(plain, corpus, "cpu")
+    assert names == [name for name, _ in whole.named_parameters()]
+
+
+def test_a_model_with_a_tokenizer_is_not_trained_on_the_words_of_another(tmp_path):
+    """The mistake: text was cut by the embedded tokenizer, and every id was one of the model's."""
+    model.small(16, layers=1, hidden=16, heads=2).save_pretrained(tmp_path)
+    assert _made.tokenizer_of(training.Settings(model=str(tmp_path))) is None
+    data.embedded().tokenizer.save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(ValueError, match=r"has a tokenizer of its own, .* give --data"):
+        _made.tokenizer_of(training.Settings(model=str(tmp_path)))
+    settings = training.Settings(documents="a.jsonl", model=str(tmp_path))
+    assert _made.tokenizer_of(settings) == str(tmp_path)
+
+
+def loss_of_held_out(settings, net):
+    rows = _Rows(settings)
+    return loop.evaluate(net, [rows.held([one]) for one in rows.held_out[:EVALUATED]])
+
+
+@pytest.mark.slow
+def test_a_run_under_fsdp_leaves_a_folder_that_transformers_loads(tmp_path):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    settings = training.Settings(form="fsdp", **SMALL, **TOKENS)
+    last = training.launch(tmp_path, settings, steps=3, processes=2)[-1]
+    net = AutoModelForCausalLM.from_pretrained(tmp_path / "model")
+    assert loss_of_held_out(settings, net) == pytest.approx(last["held_out"], rel=1e-5)
+    assert loss_of_held_out(settings, model.small(net.config.vocab_size)) > last["held_out"]
+    words = "batch size"
+    ids = AutoTokenizer.from_pretrained(tmp_path / "model")(words)["input_ids"]
+    assert ids == data.embedded().tokenizer.encode(words).ids
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*is_gradient_checkpointing")  # peft asks by an older name
+def test_adapters_go_on_after_a_stop_and_the_doctor_and_tensorboard_hear(tmp_path, capsys):
+    import peft
+
+    words = ["train", str(tmp_path / "run"), "--rows", "1", "--length", "64", "--lora", "4",
+             "--report-to", "tensorboard", "--doctor", "--json", "--steps"]  # fmt: skip
+    assert cli.main([*words, "3"]) == cli.main([*words, "5"]) == 0
+    said = capsys.readouterr().out
+    told = json.loads(said[said.index("{", 1 + said.rindex("\n}\n{")) :])
+    assert [one["step"] for one in told["curve"]] == [1, 2, 3, 4, 5] and told["doctor"]["parts"]
+    base = model.small(data.embedded().vocabulary)
+    net = peft.PeftModel.from_pretrained(base, tmp_path / "run" / "model")
+    settings = training.Settings(**SMALL)
+    wanted = pytest.approx(told["curve"][-1]["held_out"], rel=1e-5)
+    assert loss_of_held_out(settings, net) == wanted
+    bytes_of = sum(one.stat().st_size for one in (tmp_path / "run/checkpoints").rglob("__*"))
+    assert bytes_of < sum(one.nbytes for one in base.parameters()), (
+        "adapters and their states alone"
+    )
+    events = list((tmp_path / "run/tensorboard").rglob("events*"))
+    assert len(events) == 2 and all(one.stat().st_size > 500 for one in events)
