@@ -160,8 +160,8 @@ def test_a_foreign_word_is_shown_with_its_own_tools():
         "take it out, or say tool= (--tool)"
     )
     assert refused({"batch_size": 2, "total_batch_size": 9}) == (
-        "the config: batch_size alone may be of axolotl, nanogpt, torchtune, or of a trainer that is "
-        "not read: where one of them reads it, say tool= (--tool)"
+        "the config: batch_size alone may be of axolotl, nanogpt, torchtune, or of a trainer that "
+        "is not read: where one of them reads it, say tool= (--tool)"
     )
 
 
@@ -173,7 +173,7 @@ def test_a_launch_is_described_in_whole_lines():
     launch = from_config({ROWS: 2}, devices=2, length=8)
     assert launch.describe() == "TrainingArguments: 2 devices are 2 replicas"
     packed = {ROWS: 2, "packing": True, "parallelism_config": {"tp_size": 2}}
-    assert from_config(packed, devices=2).describe() == (
+    assert from_config(packed, devices=2, length=8).describe() == (
         "TRL SFT: 2 devices (tensor 2 parallel) are 1 replicas; a sequence is a pack"
     )
     rollout = Rollout(prompts=16, each=8, passes=3)

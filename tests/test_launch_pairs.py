@@ -186,3 +186,28 @@ def test_a_batch_of_somebodys_own_script_is_not_taken_for_that_of_one_gpu(tmp_pa
         from_config(path)
     config = {"base_model": "x", "batch_size": 128, "micro_batch_size": 4, "sequence_len": 64}
     assert from_config(config, devices=8).plan == Plan(4, 32, 8, 64)
+
+
+def test_verl_sft_says_the_whole_step(tmp_path):
+    line = "torchrun --nproc_per_node=4 -m verl.trainer.fsdp_sft_trainer data.train_batch_size=64"
+    line += " data.micro_batch_size_per_gpu=2 data.max_length=512"
+    path = written(tmp_path, line, "run.sh")
+    assert from_config(path).plan == Plan(2, 8, 4, 512)
+    path.write_text(f"{line} ulysses_sequence_parallel_size=2")
+    assert from_config(path).plan == Plan(2, 16, 2, 512)
+    path.write_text(f"{line}\n{line.replace('=64', '=32')}")
+    with pytest.raises(
+        ValueError, match=r"data\.train_batch_size is given twice: '64' .* and '32'"
+    ):
+        from_config(path)
+
+
+def test_an_older_name_of_the_length_is_no_contradiction(tmp_path):
+    line = "accelerate launch --num_processes 4 sft.py --packing False"
+    line += " --per_device_train_batch_size 1"
+    path = written(tmp_path, f"{line} --max_seq_length 4096", "run.sh")
+    launch = from_config(path)
+    assert launch.plan == Plan(1, 1, 4, 4096) and not launch.notes
+    path.write_text(line)
+    launch = from_config(path)
+    assert launch.plan.length == 1024 and "TRL's default" in launch.notes[0]

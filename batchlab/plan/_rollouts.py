@@ -79,6 +79,18 @@ def _verl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch
     return replace(launch, unit="completions", rollout=rollout)
 
 
+def _verl_sft(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """verl 0.9, supervised: the whole step is said, and the micro-batch of one GPU."""
+    whole, micro = "data.train_batch_size", "data.micro_batch_size_per_gpu"
+    degrees = Degrees(context=given.count("ulysses_sequence_parallel_size", 1))
+    world = world_of_all((given,), asked)
+    replicas = data_parallel_degree(world, **vars(degrees))
+    rows = given.count(micro)
+    accumulation = quotient(given.count(whole), rows * replicas, whole)
+    length = given.agreed("length", asked.length, "data.max_length", default=1024)
+    return Settings.split(world, degrees, rows, accumulation, length, "verl SFT")
+
+
 def _micro_of(given: Settings, replicas: int) -> int:
     """Rows of a micro-batch; an older name counts those of all replicas."""
     each, of_all = (f"{ACTOR}.ppo_micro_batch_size{end}" for end in ("_per_gpu", ""))
@@ -158,6 +170,10 @@ ROLLOUTS = [
         ("training-arguments", "trl"),
     ),
     Format("rloo", (), HF, _rloo),  # its names are those of GRPO: only found by its script
+    Format(
+        "verl-sft", (("data.train_batch_size", "data.micro_batch_size_per_gpu"),), frozenset(),
+        _verl_sft,
+    ),
     Format("verl", ((f"{ACTOR}.ppo_mini_batch_size",),), frozenset(), _verl),
     Format(
         "openrlhf",
