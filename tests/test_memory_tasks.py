@@ -57,7 +57,8 @@ def test_a_batch_of_yours_stands_for_rows_and_length():
         model = transformers.BertForSequenceClassification(bert("BertForSequenceClassification"))
     ids = torch.ones(2, 16, dtype=torch.long)
     yours = trace.predict_peak(model, batch={"input_ids": ids, "labels": ids[:, 0]}, device="cpu")
-    assert yours.by_phase == trace.predict_peak(model, **TWO, device="cpu").by_phase
+    same = trace.predict_peak(model, **TWO, device="cpu")
+    assert yours.total_bytes == pytest.approx(same.total_bytes, abs=512), "all but its own ids"
     longer = {"input_ids": ids.repeat(1, 4), "labels": ids[:, 0]}
     more = trace.predict_peak(model, batch=longer, device="cpu")
     assert more.by_phase["forward"]["activations"] > 2 * yours.by_phase["forward"]["activations"]
@@ -99,9 +100,9 @@ def test_a_rank_of_tensor_parallel_holds_its_part_and_whole_norms():
     assert one["activations"] / 2 < two["activations"] < one["activations"], "the stream is whole"
 
 
-def mixture():
+def mixture(middle=32):
     return transformers.Qwen3MoeConfig(
-        **KEYS, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=32, head_dim=8
+        **KEYS, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=middle, head_dim=8
     )
 
 
@@ -119,10 +120,25 @@ def test_zero_3_has_shared_the_experts_already():
     """What is left to spread is what is gathered: a layer with a share of its experts."""
     shard = trace.Shard(3, 4)
     one, four = (
-        trace.predict_peak(mixture(), **TWO, shard=shard, experts=n).by_phase for n in (1, 4)
+        trace.predict_peak(mixture(256), **TWO, shard=shard, experts=n).by_phase for n in (1, 4)
     )
     assert one["optimizer"]["optimizer"] == four["optimizer"]["optimizer"]
     assert one["forward"]["parameters"] > four["forward"]["parameters"]
+
+
+@pytest.mark.slow
+def test_a_published_run_of_eight_devices_needed_what_is_told():
+    """torchtitan, December 2024, Table 2: Llama 3.1 8B, FSDP over 8 H100, a row of 32,768, full
+    recomputation: 83.9 GiB reserved, compiled and in float8. Told are tensors, in bf16."""
+    config = transformers.LlamaConfig(
+        vocab_size=128_256, hidden_size=4096, intermediate_size=14_336, num_hidden_layers=32,
+        num_attention_heads=32, num_key_value_heads=8, max_position_embeddings=131_072,
+    )  # fmt: skip
+    found = trace.predict_peak(
+        config, rows=1, length=32_768, device="cuda", autocast=torch.bfloat16, checkpointing=True,
+        shard=trace.Shard(3, 8),
+    )  # fmt: skip
+    assert found.total_bytes / 2**30 == pytest.approx(83.9, rel=0.05)
 
 
 def test_one_device_cannot_measure_what_several_share():
