@@ -34,6 +34,8 @@ class Case:
     step: dict[str, Any] = field(default_factory=dict)
     dtype: torch.dtype = FP32
     change: Callable[[Any], Any] | None = None
+    plain: bool = False  # the shape is the whole config
+    batch: Callable[[Any], dict[str, torch.Tensor]] | None = None  # config -> a micro-batch
 
 
 def peft_model(model, **how):
@@ -184,6 +186,62 @@ def irregular() -> list[Case]:
     ]
 
 
+def others() -> list[Case]:
+    """Models that bring their own loss, and those without attention: a step of their own."""
+    shape = {"num_key_value_heads": 2, "pad_token_id": 0}
+    bert = {"intermediate_size": 192}
+    words = {"bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+    t5 = {"vocab_size": VOCABULARY, "d_model": 64, "d_ff": 192, "num_layers": 6, "num_heads": 4,
+          "d_kv": 16, "decoder_start_token_id": 0}  # fmt: skip
+    bart = {"vocab_size": VOCABULARY, "d_model": 64, "encoder_layers": 4, "decoder_layers": 4,
+            "encoder_ffn_dim": 192, "decoder_ffn_dim": 192, "encoder_attention_heads": 4,
+            "decoder_attention_heads": 4, "max_position_embeddings": 512}  # fmt: skip
+    mamba = {"vocab_size": VOCABULARY, "hidden_size": 64, "state_size": 16}
+    second = {"num_heads": 8, "head_dim": 16, "n_groups": 1, "chunk_size": 32}
+
+    def named(name: str) -> dict[str, Any]:
+        return {"architectures": [name]}
+
+    return [
+        Case("bert, classifier", "Bert", bert | named("BertForSequenceClassification")),
+        Case("bert, gaps filled", "Bert", bert | named("BertForMaskedLM"), rows=4),
+        Case("bert, one class a token", "Bert", bert | named("BertForTokenClassification")),
+        Case("llama, classifier, bf16", "Llama", shape | named("LlamaForSequenceClassification"),
+             step={"dtype": BF16}),
+        Case("modernbert, gaps filled", "ModernBert",
+             {"pad_token_id": 0} | words | named("ModernBertForMaskedLM")),
+        Case("t5", "T5", t5, plain=True),
+        Case("t5, 2 micro-batches", "T5", t5, plain=True, step={"accumulation": 2}),
+        Case("t5, checkpointing", "T5", t5, plain=True, step={"checkpointing": True}),
+        Case("bart, bf16 autocast", "Bart", bart, plain=True, step={"autocast": BF16}),
+        Case("mamba, 12 layers", "Mamba", mamba | {"num_hidden_layers": 12}, plain=True, length=32),
+        Case("mamba 2", "Mamba2", mamba | second | {"num_hidden_layers": 6}, plain=True, length=64),
+        Case("llava, two images", "Llava", seen(), plain=True, batch=images),
+    ]  # fmt: skip
+
+
+def seen() -> dict[str, Any]:
+    """A tower of four patches above a small Llama."""
+    import transformers
+
+    tower = transformers.CLIPVisionConfig(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        image_size=28, patch_size=14,
+    )  # fmt: skip
+    text = transformers.LlamaConfig(
+        vocab_size=VOCABULARY, hidden_size=64, intermediate_size=192, num_hidden_layers=4,
+        num_attention_heads=4, num_key_value_heads=2,
+    )  # fmt: skip
+    return {"vision_config": tower, "text_config": text, "image_token_index": VOCABULARY - 1}
+
+
+def images(config: Any) -> dict[str, torch.Tensor]:
+    """Two rows, each with an image of four patches at its head."""
+    ids = torch.arange(128).view(2, 64) % 900
+    ids[:, :4] = config.image_token_index
+    return {"input_ids": ids, "labels": ids.clone(), "pixel_values": torch.zeros(2, 3, 28, 28)}
+
+
 def compared(case: Case) -> trace.Comparison:
     import transformers
 
@@ -192,14 +250,20 @@ def compared(case: Case) -> trace.Comparison:
         "num_hidden_layers": 6, "num_attention_heads": 4, "num_key_value_heads": 2,
         "max_position_embeddings": 512, "tie_word_embeddings": False,
     } | case.shape  # fmt: skip
+    shape = case.shape if case.plain else shape
     config = getattr(transformers, f"{case.family}Config")(**shape)
     how = {"rows": case.rows, "length": case.length, **case.step}
-    if case.change is None:
+    if case.change is None and case.batch is None:
         return trace.compare(config, **how)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        model = transformers.AutoModelForCausalLM.from_config(config, dtype=case.dtype)
-    return trace.compare(case.change(model).train(), **how)
+        made = transformers.AutoModelForCausalLM
+        if case.batch is not None:
+            how["batch"] = case.batch(config)
+            made = transformers.AutoModelForImageTextToText
+        model = made.from_config(config, dtype=case.dtype)
+    model = case.change(model) if case.change else model
+    return trace.compare(model.train(), **how)
 
 
 def measured(case: Case) -> dict[str, Any]:
@@ -225,7 +289,7 @@ def main() -> None:
     args = parser.parse_args()
     there = list(records.read(args.output)) if args.output.exists() else []
     done = {one["case"] for one in there}
-    for case in [*cases(), *irregular()]:
+    for case in [*cases(), *irregular(), *others()]:
         if case.name not in done and args.only in case.name:
             record = measured(case)
             records.append(args.output, record)

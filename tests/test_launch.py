@@ -230,7 +230,7 @@ def test_two_configs_that_do_not_belong_together_are_refused():
         ({"micro_batch_size": 2, "seq_length": 8, "gradient_accumulation_steps": 8},
          "looks like megatron, and gradient_accumulation_steps is a word of training-arguments"),
         ({"micro_batch_size": 2, "gradient_accumulation_steps": 8}, "gradient_accumulation_steps "),
-        ({"batch_size": 2}, "batch_size alone may be of axolotl, torchtune"),
+        ({"batch_size": 2}, "batch_size alone may be of axolotl, nanogpt, torchtune"),
         ({"learning_rate": 1}, "none of per_device_train_batch_size"),
         ({}, "the keys are none"),
     ],

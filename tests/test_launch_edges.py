@@ -154,14 +154,14 @@ def test_what_is_missing_is_named_with_every_place_where_it_could_stand():
 def test_a_foreign_word_is_shown_with_its_own_tools():
     config = {"micro_batch_size": 2, "seq_length": 8, STEPS: 8, "total_batch_size": 9}
     hf = "training-arguments, trl, llama-factory"
-    tools = f"{hf}, axolotl, deepspeed, gpt-neox, torchtune, maxtext, grpo"
+    tools = f"{hf}, axolotl, deepspeed, gpt-neox, torchtune, nanogpt, maxtext, grpo"
     assert refused(config) == (
         f"the config: it looks like megatron, and {STEPS} is a word of {tools}: "
         "take it out, or say tool= (--tool)"
     )
     assert refused({"batch_size": 2, "total_batch_size": 9}) == (
-        "the config: batch_size alone may be of axolotl, torchtune: which of them reads it? say "
-        "tool= (--tool)"
+        "the config: batch_size alone may be of axolotl, nanogpt, torchtune, or of a trainer that "
+        "is not read: where one of them reads it, say tool= (--tool)"
     )
 
 
@@ -173,7 +173,7 @@ def test_a_launch_is_described_in_whole_lines():
     launch = from_config({ROWS: 2}, devices=2, length=8)
     assert launch.describe() == "TrainingArguments: 2 devices are 2 replicas"
     packed = {ROWS: 2, "packing": True, "parallelism_config": {"tp_size": 2}}
-    assert from_config(packed, devices=2).describe() == (
+    assert from_config(packed, devices=2, length=8).describe() == (
         "TRL SFT: 2 devices (tensor 2 parallel) are 1 replicas; a sequence is a pack"
     )
     rollout = Rollout(prompts=16, each=8, passes=3)
@@ -242,13 +242,13 @@ def test_the_first_letter_of_a_file_of_flags_is_read(tmp_path):
 
 def test_a_product_of_what_nobody_knows_is_left_as_it_stands(tmp_path):
     path = tmp_path / "run.sh"
-    for product in ("$((X*2))", "$((2*X))", f"$((2*{'9' * 10}))"):
+    for product in ("$((X*2))", "$((2*X))", f"$((2*{'9' * 20}))", "$((2/0))", "$((2*))"):
         path.write_text(f"run --micro-batch-size {product} --seq-length 8")
         assert refused(path, devices=1) == (
             f"{path}: micro_batch_size is '{product}', which the script takes from outside of it"
         )
-    path.write_text(f"run --micro-batch-size $((2*{'0' * 8}3)) --seq-length 8")
-    assert from_config(path, devices=1).plan.rows == 6, "nine digits are a factor"
+    path.write_text("run --micro-batch-size $((2*3)) --seq-length 8")
+    assert from_config(path, devices=1).plan.rows == 6
 
 
 def test_a_script_is_as_long_as_the_limit_and_no_longer(tmp_path):

@@ -82,7 +82,7 @@ def test_llm_foundry_cuts_the_share_of_a_device(tmp_path, change, devices, wante
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("microbatch_size: 4", "microbatch_size: auto"), 'size is "auto": give the number'),
+        (("microbatch_size: 4", "microbatch_size: auto"), 'size is "auto", or left out: give'),
         (("microbatch_size: 4", "microbatch_size: 5"), "64 is not a multiple of 5"),
         (("batch_size: 512", "batch_size: 500"), "500 is not a multiple of 8"),
         (("precision: amp_bf16", "tp_config: {x: 1}"), "tp_config: which devices"),
@@ -159,3 +159,52 @@ def test_an_older_torchtitan_file_keeps_its_degrees_elsewhere(tmp_path):
     twice = TITAN + "tensor_parallel_degree = 2\n"
     with pytest.raises(ValueError, match="which of them is read depends on the version"):
         of(tmp_path, twice, "b.toml", devices=64)
+
+
+NANO = """# config for training GPT-2 down to a loss of 2.85
+wandb_log = True
+wandb_run_name='gpt2-124M'
+batch_size = 12
+block_size = 1024
+gradient_accumulation_steps = 5 * 8
+max_iters = 600000
+learning_rate = 6e-4 # with a comment
+"""
+
+
+def test_nanogpt_shares_its_micro_batches(tmp_path):
+    """12 x 1,024 x 40: 491,520 tokens on 8 devices and on 1; a multiple of the devices or none."""
+    path = tmp_path / "train_gpt2.py"
+    path.write_text(NANO)
+    assert from_config(path, devices=8).plan == Plan(12, 5, 8, 1024)
+    assert from_config(path, devices=1).plan == Plan(12, 40, 1, 1024)
+    assert "shared by all devices" in from_config(path, devices=8).describe()
+    with pytest.raises(ValueError, match="gradient_accumulation_steps 40 is not a multiple of 3"):
+        from_config(path, devices=3)
+    line = "torchrun --standalone --nproc_per_node=4 train.py --batch_size=6"
+    (tmp_path / "run.sh").write_text(line)
+    assert from_config(path, tmp_path / "run.sh").plan == Plan(6, 10, 4, 1024)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("batch_size = 12", "batch_size = int(2.0)"), None),  # what is computed is the default
+        (("max_iters = 600000", "import os; os.abort()"), None),  # nothing of it is run
+        (("= 12", "= 'a'"), "batch_size must be a whole number"),
+        (("= 12", "= ("), "not Python"),
+    ],
+)
+def test_a_file_of_python_is_read_and_not_run(tmp_path, change, message):
+    path = tmp_path / "train.py"
+    path.write_text(NANO.replace(*change))
+    if message is None:
+        assert from_config(path, devices=8, tool="nanogpt").plan.rows == 12
+        return
+    with pytest.raises(ValueError, match=message):
+        from_config(path, devices=8)
+
+
+def test_the_blocks_of_run_clm_are_its_rows():
+    flags = "--per_device_train_batch_size 4 --block_size 512 --do_train"
+    assert from_config(flags, devices=2).plan == Plan(4, 1, 2, 512)

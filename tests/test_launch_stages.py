@@ -201,7 +201,7 @@ def test_the_command_of_rloo_and_grpo_makes_completions(tmp_path):
         ("python ppo.py", "ppo: what one step of this trainer sees is not read"),
         ("python sft.py\npython dpo.py", "it starts dpo and trl: give the line of one of them"),
         ("trl gkd", "gkd: what one step of this trainer sees is not read"),
-        ("python train.py --num_ppo_epochs 4", "ppo: what one step"),
+        ("python train.py --num_ppo_epochs 4", "num_ppo_epochs: what one step"),
         ("swift rlhf --rlhf_type gkd", "rlhf_type gkd: what one step"),
     ],
 )

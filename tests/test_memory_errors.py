@@ -9,8 +9,9 @@ from batchlab import records
 from benchmarks import memory_errors
 
 IRREGULAR = {case.name: case for case in memory_errors.irregular()}
-CASES = {case.name: case for case in memory_errors.cases()} | IRREGULAR
-QUICK = ("llama, LoRA on q and v",)
+OTHERS = {case.name: case for case in memory_errors.others()}
+CASES = {case.name: case for case in memory_errors.cases()} | IRREGULAR | OTHERS
+QUICK = ("llama, LoRA on q and v", "bert, classifier")
 WITHIN = 0.03
 PEFT = pytest.mark.filterwarnings("ignore:.*gradient_checkpointing` is deprecated:FutureWarning")
 
@@ -51,4 +52,5 @@ def test_layers_that_differ_are_off_by_a_hundredth_at_most():
 
 
 def test_the_names_of_cases_are_their_own():
-    assert len(CASES) == len([*memory_errors.cases(), *memory_errors.irregular()]) >= 60
+    every = [*memory_errors.cases(), *memory_errors.irregular(), *memory_errors.others()]
+    assert len(CASES) == len(every) >= 75

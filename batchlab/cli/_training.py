@@ -97,6 +97,10 @@ def told(args: argparse.Namespace) -> list[str]:
         share = {"zero1": "optimizer", "zero2": "optimizer and gradients"}
         what = share.get(args.shard, "optimizer, gradients and parameters")
         sums.append(f"{args.shard}: {what} / {args.devices}, and what is whole while it is used")
+    if getattr(args, "tensor", 1) > 1:
+        sums.append(f"heads, MLP and vocabulary / {args.tensor}; exchanges are not counted")
+    if getattr(args, "experts", 1) > 1:
+        sums.append(f"experts / {args.experts}, with tokens that spread evenly over them")
     lines = [f"traced      {', '.join(traced)}"]
     return lines + [f"arithmetic  {one}" for one in sums]
 

@@ -38,6 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         length=1024,
     )
     options.offer_training(parser)
+    group = parser.add_argument_group("layers over several devices: the peak of one of them")
+    options.offer(group, "tensor", "experts", tensor=1, experts=1)
 
 
 def run(args: argparse.Namespace) -> Answer:
@@ -47,17 +49,19 @@ def run(args: argparse.Namespace) -> Answer:
     device = args.device or options.place(None)
     precision = options.precision(args.precision, device)
     config = _config(args.model)
-    vocabulary = config.get_text_config().vocab_size
+    vocabulary = -(-config.get_text_config().vocab_size // args.tensor)
     how = training.step_options(args, vocabulary, device, precision)
     model = {"dtype": options.dtypes(precision)[0], "attention": args.attention}
     model |= {"checkpointing": args.checkpointing, "adapt": training.adapt(args)}
-    shard = trace.Shard(int(args.shard[-1]), args.devices) if args.shard else None
+    model |= {"tensor": args.tensor, "experts": args.experts}
+    shard = trace.Shard(int(args.shard[-1]), args.devices // args.tensor) if args.shard else None
     predict = functools.partial(
         trace.predict_peak, config, length=args.length, device=device, shard=shard, **model, **how
     )
     peaks = {rows: predict(rows=rows) for rows in args.rows}
     held = _held(config, args, how["make_optimizer"])
     name = args.model or "small Llama"
+    over = shard or args.tensor > 1 or args.experts > 1
     layers = config.get_text_config().num_hidden_layers
     text = "\n".join(
         [
@@ -69,7 +73,7 @@ def run(args: argparse.Namespace) -> Answer:
             *training.told(args),
             *_paragraphs(training.insights(args, max(peaks), peaks[max(peaks)])),
             "",
-            "Before the first row, by the dtype of the weights" + (", unsharded" if shard else ""),
+            "Before the first row, by the dtype of the weights" + (", unsharded" if over else ""),
             "",
             _by_dtype(held),
         ]
@@ -86,6 +90,7 @@ def run(args: argparse.Namespace) -> Answer:
         "precision": precision,
         "device": device,
         **{word: getattr(args, word) for word in ("checkpointing", *options.TRAINING)},
+        **{word: getattr(args, word) for word in ("tensor", "experts")},
         "rows": [
             {"rows": n, "peak_bytes": p.total_bytes, "phase": p.phase, **p.by_kind}
             for n, p in peaks.items()

@@ -98,6 +98,8 @@ WORDS: Mapping[str, Word] = {
     "attention": Word("what computes attention", "A", choices=ATTENTIONS),
     "loss": Word("logits of a micro-batch at once, or of 1,024 slots", "HOW", choices=LOSSES),
     "offload": Word("activations wait on the host for the backward pass", flag=True),
+    "tensor": Word("devices that share each layer: tensor parallel", "N", kind=whole),
+    "experts": Word("devices that each keep a share of the experts", "N", kind=whole),
     "shard": Word("what --devices share: ZeRO, FSDP", "Z", "nothing", choices=SHARDS),
     "budget": Word("GiB of tensors", "GIB", "what is free on a GPU, 1 on a CPU", gibibytes),
     "device": Word("where a step runs", "D", "cuda where there is one", choices=DEVICES),

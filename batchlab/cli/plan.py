@@ -26,8 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "config",
         nargs="*",
         metavar="CONFIG",
-        help="what starts your run: .json, .yaml, .toml, .sh or a file of flags; with the file of "
-        "accelerate or DeepSpeed that goes with it, and the script that starts it, which wins. "
+        help="what starts your run: .json, .yaml, .toml, .py, .sh or a file of flags; with the "
+        "file of accelerate or DeepSpeed that goes with it, and the script that starts it, which "
+        "wins. "
         f"Of: {', '.join(plan.TOOLS)}",
     )
     shown = {name: str(value) for name, value in DEFAULTS.items()}

@@ -31,7 +31,15 @@ __all__ = [
     "without_memory",
 ]
 
-LEARNED_POSITIONS = ("gpt2", "opt", "gpt_neo", "gpt_bigcode")  # a table that ends
+LEARNED_POSITIONS = (
+    "gpt2",
+    "opt",
+    "gpt_neo",
+    "gpt_bigcode",
+    "bert",
+    "distilbert",
+    "electra",
+)  # a table that ends
 STACKS = ("layers", "h")  # what transformers call the list of equal layers
 PLAIN = (Tensor, nn.Parameter, nn.Buffer)
 
@@ -69,6 +77,8 @@ def depths(source: Any, setting: Setting) -> tuple[int, ...]:
     given = isinstance(source, nn.Module)
     kinds = _kinds(source if given else made(config, setting, "meta"), config, layers)
     found = depths_of(kinds) if kinds else (layers,)
+    if setting.own_loss:
+        return (layers,)
     if given or found == (layers,):
         return found
     for depth in found:  # a rule may count from the end
@@ -126,15 +136,10 @@ def without_memory(model: nn.Module, depth: int) -> Iterator[None]:
 
 def made(config: Any, setting: Setting, device: str) -> Any:
     """A model of this config, made where it will be: to fill 0.5 B weights on a CPU takes 30 s."""
-    from transformers import AutoModelForCausalLM
-
     from batchlab.model import set_checkpointing
 
     try:
-        with torch.device(device):
-            model = AutoModelForCausalLM.from_config(
-                config, dtype=setting.dtype, attn_implementation=setting.attention
-            )
+        model = _of_class(config, setting, device)
     except ValueError as error:
         first = str(error).splitlines()[0].split(". ")[0]
         raise ValueError(f"{config.model_type} cannot be traced: {first[:200]}") from None
@@ -149,15 +154,36 @@ def made(config: Any, setting: Setting, device: str) -> Any:
     return (setting.adapt(model) if setting.adapt else model).train()
 
 
-def units_of(model: nn.Module) -> list[Unit]:
-    """What ZeRO gathers at once: each layer, and each module with weights outside of them."""
+def _of_class(config: Any, setting: Setting, device: str) -> Any:
+    """The model of its task; one without attention has no implementation of it."""
+    import transformers
+
+    make = getattr(transformers, setting.task.auto).from_config
+    with torch.device(device):
+        try:
+            return make(config, dtype=setting.dtype, attn_implementation=setting.attention)
+        except ValueError as error:
+            if "scaled_dot_product_attention" not in str(error):
+                raise
+            return make(config, dtype=setting.dtype, attn_implementation="eager")
+
+
+def units_of(model: nn.Module, experts: int = 1) -> list[Unit]:
+    """What ZeRO gathers at once: each layer, and each module with weights outside of them.
+
+    Of experts that are spread over devices, each gathers its share.
+    """
+    share = {id(p): experts for name, p in model.named_parameters() if ".experts." in name}
     stack = _stack(model, int(config_of(model).num_hidden_layers))
     layers = list(stack[2]) if stack else []
     inside = {id(one) for layer in layers for one in layer.parameters()}
     others = ([p for p in one.parameters(False) if id(p) not in inside] for one in model.modules())
     groups = [*(list(one.parameters()) for one in layers), *others]
     return [
-        Unit(sum(p.nbytes for p in group), sum(p.nbytes for p in group if p.requires_grad))
+        Unit(
+            sum(p.nbytes // share.get(id(p), 1) for p in group),
+            sum(p.nbytes // share.get(id(p), 1) for p in group if p.requires_grad),
+        )
         for group in groups
         if group
     ]

@@ -11,6 +11,7 @@ from typing import Any
 from batchlab.memory._layers import extrapolated
 from batchlab.memory._models import config_of, depths, model_of, units_of, without_memory
 from batchlab.memory._step import Setting, make_states, states_of
+from batchlab.memory._tasks import task_of
 
 __all__ = ["Held", "predict_states"]
 
@@ -34,7 +35,7 @@ def predict_states(source: Any, **options: Any) -> Held:
 
     A model whose weights are all frozen holds its weights alone.
     """
-    setting = Setting(rows=1, length=2, **options)
+    setting = Setting(rows=1, length=2, task=task_of(source), **options)
     shallow = depths(source, setting)
     found = [_held(source, setting, depth) for depth in shallow]
     kinds = found[0]

@@ -13,6 +13,7 @@ from torch import nn
 
 from batchlab import loop
 from batchlab.memory._shards import Shard
+from batchlab.memory._tasks import CAUSAL, Batch, Task, labels_of, own_step
 from batchlab.memory.offload import to_host
 from batchlab.memory.optimizers import MakeOptimizer
 
@@ -28,6 +29,13 @@ class How:
     make_optimizer: MakeOptimizer | None = None  # takes the parameters that are trained
     loss_chunk: int | None = None  # slots whose logits are alive at a time; all, if not given
     offload: bool = False  # activations wait on the host
+    task: Task = CAUSAL  # found by the model
+    batch: Batch | None = None  # a micro-batch of yours; the model brings its own loss
+
+    @property
+    def own_loss(self) -> bool:
+        """Whether the model brings its loss."""
+        return self.batch is not None or self.task is not CAUSAL
 
     def optimizer(self, model: nn.Module, *, together: bool) -> torch.optim.Optimizer:
         """One that moves no weight; `together` updates all at once, as CUDA does by default."""
@@ -52,6 +60,12 @@ class How:
         scaler: torch.amp.GradScaler | None = None,
     ) -> None:
         """The step of the library; one that is skipped has no states, and is refused."""
+        if self.own_loss:
+            own_step(
+                model, optimizer, micro_batches, autocast=self.autocast,
+                on_micro_batch=on_micro_batch,
+            )  # fmt: skip
+            return
         with to_host(model) if self.offload else contextlib.nullcontext():
             loop.train_step(
                 model,
@@ -79,6 +93,8 @@ class Setting(How):
     attention: str = "sdpa"
     shard: Shard | None = None  # states over devices; predicted by arithmetic, never measured
     adapt: Callable[[Any], Any] | None = None  # model -> model: adapters, other weights
+    tensor: int = 1  # devices that share each layer; the config is cut, and then traced
+    experts: int = 1  # devices that each keep a share of the experts; by arithmetic
 
     def __post_init__(self) -> None:
         if self.rows < 1 or self.length < 2 or self.accumulation < 1:
@@ -86,6 +102,11 @@ class Setting(How):
                 "rows >= 1, length >= 2 and accumulation >= 1 needed, got "
                 f"{self.rows}, {self.length} and {self.accumulation}"
             )
+        of_the_library = ("accumulate_in", "loss_chunk", "offload")
+        if self.own_loss and (told := [name for name in of_the_library if getattr(self, name)]):
+            raise ValueError(f"{told[0]} is of a causal LM: {self.task.name} brings its own loss")
+        if self.own_loss and self.autocast == torch.float16:
+            raise ValueError(f"a scaler is of a causal LM: {self.task.name} brings its own loss")
 
     def micro_batches(self, vocabulary: int) -> list[loop.MicroBatch]:
         """At most two: the third finds what the second found.
@@ -94,14 +115,22 @@ class Setting(How):
         gradients that are not finite.
         """
         ids = torch.arange(self.rows * self.length).view(self.rows, -1) % (vocabulary - 1) + 1
-        batch = {"input_ids": ids, "labels": ids.clone()}
+        if self.batch is not None:
+            return [dict(self.batch)] * min(self.accumulation, 2)
+        batch = {"input_ids": ids, "labels": labels_of(self.task, ids).clone()}
         if self.padded:
             batch["attention_mask"] = torch.ones_like(ids)
             batch["attention_mask"][:, -1] = 0
         return [batch] * min(self.accumulation, 2)
 
 
-OF_A_CONFIG = ("checkpointing", "dtype", "attention", "adapt")  # a given model has its own
+OF_A_CONFIG = (
+    "checkpointing",
+    "dtype",
+    "attention",
+    "adapt",
+    "tensor",
+)  # a given model has its own
 
 
 def make_states(optimizer: torch.optim.Optimizer) -> None:

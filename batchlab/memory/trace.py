@@ -47,9 +47,11 @@ from batchlab.memory._models import (
 )
 from batchlab.memory._rehearsal import Rehearsal
 from batchlab.memory._shards import Shard, sharded
+from batchlab.memory._spread import expert_share, of_experts, rank_of
 from batchlab.memory._states import Held, predict_states
 from batchlab.memory._step import OF_A_CONFIG, Setting, make_states, states_of
 from batchlab.memory._storages import KINDS, Living
+from batchlab.memory._tasks import task_of
 
 __all__ = [
     "KINDS",
@@ -114,7 +116,7 @@ class Comparison:
 
 
 def predict_peak(
-    source: Any, *, rows: int, length: int, device: str | None = None, **options: Any
+    source: Any, *, rows: int = 1, length: int = 2, device: str | None = None, **options: Any
 ) -> Peak:
     """Bytes that a step of `rows` x `length` slots needs on one device; nothing is allocated.
 
@@ -122,9 +124,16 @@ def predict_peak(
     or the config of one. The options are the other fields of `Setting`; those that make a model
     (`dtype`, `attention`, `checkpointing`, `adapt`) are for a config. `device` says whose
     allocator is meant, by default that of the given model, else "cpu"; "cuda" needs none here.
+
+    A classifier, a masked LM and an encoder with a decoder are known by their class, or by the
+    `architectures` of their config, and bring their own loss; targets are as long as rows.
+    `batch` is a micro-batch of yours in place of rows and length, for any given model whose output
+    has a loss: with images, for one. `tensor` devices share each layer, `experts` keep a share of
+    the experts: the peak is that of one of them.
     """
-    setting = Setting(rows=rows, length=length, **options)
     source = _checked(source, options)
+    setting = Setting(rows=rows, length=length, task=task_of(source), **options)
+    source = rank_of(source, setting.tensor)
     require_positions(config_of(source), length)
     cuda = torch.device(device or _device_of(source)).type == "cuda"
     traced_layers = depths(source, setting)
@@ -133,22 +142,33 @@ def predict_peak(
     if len(traced) > 1:
         layers = int(config_of(source).num_hidden_layers)
         found = extrapolated(traced, traced_layers, layers)
+    if setting.experts > 1:
+        found = of_experts(found, _share(source, setting), setting.experts, setting.shard)
     if setting.shard:
-        units = units_of(model_of(source, setting, traced_layers[0]))
+        units = units_of(model_of(source, setting, traced_layers[0]), setting.experts)
         found = sharded(found, setting.shard, units)
     return Peak(found, traced_layers)
 
 
+def _share(source: Any, setting: Setting) -> float:
+    """Of all weights, those of experts; refused where there are none to spread."""
+    model = source if isinstance(source, nn.Module) else made(source, setting, "meta")
+    share = expert_share(model.named_parameters())
+    if not share:
+        raise ValueError("experts are to be spread, and this model has none")
+    return share
+
+
 def compare(
-    source: Any, *, rows: int, length: int, device: str | None = None, **options: Any
+    source: Any, *, rows: int = 1, length: int = 2, device: str | None = None, **options: Any
 ) -> Comparison:
     """Predict the peak, then take the step for real and measure it; no weight moves.
 
     Takes what `predict_peak` takes; a given model stays on its device.
     """
-    setting = Setting(rows=rows, length=length, **options)
     source = _checked(source, options)
-    if setting.shard:
+    setting = Setting(rows=rows, length=length, task=task_of(source), **options)
+    if setting.shard or setting.tensor > 1 or setting.experts > 1:
         raise ValueError("shards are predicted: one device cannot measure them")
     place = device or _device_of(source)
     predicted = predict_peak(source, rows=rows, length=length, device=place, **options)
@@ -202,7 +222,7 @@ def _trace(source: Any, depth: int, setting: Setting, cuda: bool) -> ByPhase:
             if number == last:
                 living.enter("optimizer")
 
-        with _phases(living, model, depth):
+        with _phases(living, model, 0 if setting.own_loss else depth):
             setting.take(model, optimizer, micro_batches, taken)
         return living.peaks
 
@@ -223,7 +243,10 @@ def _kernels(
 
 @contextlib.contextmanager
 def _phases(living: Living, model: nn.Module, layers: int) -> Iterator[None]:
-    """Enter the phases as the step goes; the first gradient of a layer begins the next."""
+    """Enter the phases as the step goes; the first gradient of a layer begins the next.
+
+    Of 0 layers the backward pass is one phase: what is traced as deep as it is needs no more.
+    """
     phases = {0: BACKWARD[3], 1: BACKWARD[2], layers - 1: BACKWARD[1]}
 
     def arrived(parameter: Tensor, layer: int | None) -> None:
@@ -237,7 +260,7 @@ def _phases(living: Living, model: nn.Module, layers: int) -> Iterator[None]:
     ]
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            hook = functools.partial(arrived, layer=layer_of(name))
+            hook = functools.partial(arrived, layer=layer_of(name) if layers else None)
             hooks.append(parameter.register_post_accumulate_grad_hook(hook))
     try:
         yield

@@ -53,6 +53,11 @@ def deepspeed(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> La
 
 def gpt_neox(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """GPT-NeoX 2.0: its own parallel sizes, of which 0 means none, above DeepSpeed's batch."""
+    if given.is_on("batch_scheduling.enabled"):
+        raise ValueError(
+            "batch_scheduling changes the step while it trains: take it out, and give the sizes of "
+            "the stage that you ask about"
+        )
     names = {"tensor": "model", "pipeline": "pipe", "context": "context"}
     sizes = {kind: f"{name}_parallel_size" for kind, name in names.items()}
     degrees = {k: 1 if given.get(n) in (0, "0") else given.count(n, 1) for k, n in sizes.items()}

@@ -21,11 +21,12 @@ from batchlab.plan._deepspeed import (
     gpt_neox,
 )
 from batchlab.plan._launchers import replaced, world_of_all
-from batchlab.plan._settings import Asked, Degrees, Launch, Rollout, Settings, quotient
+from batchlab.plan._settings import PROGRAM, Asked, Degrees, Launch, Rollout, Settings, quotient
 from batchlab.plan._stages import generated, stage_word, staged
 
 __all__ = ["FORMATS", "HF", "Format", "training_arguments"]
 
+LENGTHS = ("max_length", "max_seq_length", "model_max_length", "cutoff_len", "block_size")
 Read = Callable[[Settings, Asked, tuple[Settings, ...]], Launch]
 
 
@@ -53,8 +54,7 @@ def training_arguments(
     )
     world = world_of_all((given, *beside), asked)
     degrees = degrees_of_all((given, *beside))
-    lengths = ("max_length", "max_seq_length", "model_max_length", "cutoff_len")
-    length = given.agreed("length", asked.length, *lengths)
+    length = given.agreed("length", asked.length, *LENGTHS)
     launch = Settings.split(world, degrees, rows, accumulation, length, "TrainingArguments")
     for one in beside:
         if not one.is_open(whole):
@@ -76,10 +76,14 @@ def _filled(
 
 def _trl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """TRL 1.16 SFT: rows are cut at 1,024 tokens unless `max_length` says otherwise."""
-    if "max_length" not in given.values and asked.length is None:
+    notes: tuple[str, ...] = ()
+    if not any(name in given.values for name in LENGTHS) and asked.length is None:
         asked = replace(asked, length=1024)
+        notes = (
+            "rows are cut at 1,024 tokens, TRL's default: a script of your own may have another",
+        )
     launch = replace(training_arguments(given, asked, beside), source="TRL SFT")
-    return _packs(launch, given.is_on("packing"))
+    return _packs(replace(launch, notes=(*launch.notes, *notes)), given.is_on("packing"))
 
 
 def _unsloth(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -122,8 +126,15 @@ def _packs(launch: Launch, packed: bool) -> Launch:
 
 def _axolotl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """axolotl 0.19: `batch_size`, where given, is rows x accumulation of one GPU."""
+    if given.has("megatrain_devices"):
+        raise ValueError("megatrain_devices share each micro-batch: such a run is not read")
     rows = given.count("micro_batch_size")
     if given.has("batch_size") and not given.has("gradient_accumulation_steps"):
+        if given.get(PROGRAM):
+            raise ValueError(
+                "batch_size of a script: axolotl counts that of one GPU, alpaca-lora and what was "
+                "made of it that of all: give gradient_accumulation_steps in its place"
+            )
         accumulation = quotient(given.count("batch_size"), rows, "batch_size")
     else:
         accumulation = given.count("gradient_accumulation_steps", 1)

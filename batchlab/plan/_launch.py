@@ -39,7 +39,7 @@ def from_config(
 ) -> Launch:
     """Read what one optimizer step sees from a launch config.
 
-    config   a mapping, the path of a .json, .yaml, .toml or .sh file, or flags as text or list
+    config   a mapping, the path of a .json, .yaml, .toml, .py or .sh file, or flags
     beside   files of accelerate or DeepSpeed that belong to it: they fill in what it leaves "auto";
              or the line that starts it, which wins over it
     devices, length
@@ -154,8 +154,8 @@ def _unknown(name: str, given: Settings) -> str:
     if words := sorted(WORDS & given.values.keys()):
         owners = sorted(_owners(words[0]))
         return (
-            f"{name}: {words[0]} alone may be of {', '.join(owners)}: which of them reads it? say "
-            "tool= (--tool)"
+            f"{name}: {words[0]} alone may be of {', '.join(owners)}, or of a trainer that is not "
+            "read: where one of them reads it, say tool= (--tool)"
         )
     keys = (
         " ".join(", ".join(sorted(given.values.keys() - {PROGRAM})[:8]).split()) or "none"

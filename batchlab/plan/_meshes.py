@@ -6,12 +6,14 @@ Most of them say the same six things under other names: those are a table. What 
 function of its own.
 """
 
+import re
 from dataclasses import replace
 
 from batchlab.plan._formats import Format
 from batchlab.plan._megatron import bridge, megatron
 from batchlab.plan._mesh import Mesh, world_of
 from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
+from batchlab.plan._stages import staged
 
 __all__ = ["MESHES"]
 
@@ -37,8 +39,19 @@ def _automodel(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> L
     return replace(launch, unit="packs") if packed else launch
 
 
+def _nemo(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """NeMo 2: its stages after pretraining, those of NeMo-Aligner, are refused."""
+    for stage in ("dpo", "kto", "rpo", "ppo", "spin", "reinforce"):
+        if given.has(f"model.{stage}"):
+            raise ValueError(f"model.{stage}: what one step of that stage sees is not read")
+    return NEMO.read(given, asked, beside)
+
+
 def _torchtune(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-    """torchtune 0.6: `batch_size` is that of one device."""
+    """torchtune 0.6: `batch_size` is that of one device; a loss of preferences takes pairs."""
+    for name in ("ppo_batch_size", "grpo_size"):
+        if given.has(name):
+            raise ValueError(f"{name}: what one step of a trainer that generates sees is not read")
     rows = given.count("batch_size")
     degrees = Degrees(
         tensor=given.count("tensor_parallel_dim", 1), context=given.count("context_parallel_dim", 1)
@@ -47,6 +60,8 @@ def _torchtune(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> L
     accumulation = given.count("gradient_accumulation_steps", 1)
     length = given.agreed("length", asked.length, "tokenizer.max_seq_len")
     launch = Settings.split(world, degrees, rows, accumulation, length, "torchtune")
+    if re.search("(DPO|RSO|SimPO|IPO)Loss", str(given.get("loss._component_"))):
+        return staged(launch, "dpo")
     packed = given.is_on("dataset.packed", "packed")
     return replace(launch, unit="packs") if packed else launch
 
@@ -113,7 +128,7 @@ MESHES = [
         "nemo",
         (("exp_manager", "model.micro_batch_size"), ("trainer.devices", "model.micro_batch_size")),
         frozenset(),
-        NEMO.read,
+        _nemo,
     ),
     Format("automodel", (("step_scheduler.local_batch_size",),), frozenset(), _automodel),
     Format(
@@ -125,7 +140,7 @@ MESHES = [
     ),
     Format(
         "nanochat",
-        (("device_batch_size", "total_batch_size"), ("device_batch_size", "max_seq_len")),
+        tuple(("device_batch_size", name) for name in ("total_batch_size", "max_seq_len", "depth")),
         frozenset({"device_batch_size", "total_batch_size"}),
         _nanochat,
     ),

@@ -14,6 +14,7 @@ from batchlab.plan._formats import Format
 from batchlab.plan._mesh import Mesh, world_of
 from batchlab.plan._plan import data_parallel_degree
 from batchlab.plan._settings import Asked, Degrees, Launch, Settings, quotient
+from batchlab.plan._stages import staged
 
 __all__ = ["PRETRAINERS"]
 
@@ -27,6 +28,13 @@ TITAN = Mesh(
 
 def _titan(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """torchtitan: the shard degree is a number, or -1 for all devices that are left."""
+    if given.has("batch_size_scheduler"):
+        raise ValueError(
+            "batch_size_scheduler changes the step while it trains: take it out, and give the "
+            "global_batch_size of the stage that you ask about"
+        )
+    if given.has("grpo"):
+        raise ValueError("grpo: what one step of that stage sees is not read")
     mesh = TITAN
     if given.has("training.batch_size"):  # before local_batch_size, without accumulation
         tensor, pipeline, context = (
@@ -66,8 +74,8 @@ def _foundry(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Lau
     world = world_of(given, asked, STARTED)
     whole, micro = "global_train_batch_size", "device_train_microbatch_size"
     share = quotient(given.count(whole), world, whole)
-    if given.get(micro) == "auto":
-        raise ValueError(f'{micro} is "auto": give the number that Composer prints')
+    if given.get(micro) in ("auto", None):
+        raise ValueError(f'{micro} is "auto", or left out: give the number that Composer prints')
     rows = min(given.count(micro), share)
     accumulation = quotient(share, rows, f"the share of a device, {whole} / devices,")
     inside = "variables.max_seq_len"
@@ -92,9 +100,25 @@ def _levanter(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> La
     share = quotient(given.count(whole), replicas, whole)
     rows = share if given.is_open(each) else given.count(each)
     accumulation = quotient(share, rows, "the share of a replica,")
-    names = ("train_seq_len", "model.max_seq_len", "model.seq_len")
-    length = given.agreed("length", asked.length, *[n for n in names if given.has(n)][:1])
-    return Settings.split(world, degrees, rows, accumulation, length, "levanter")
+    names = ["max_seq_len", "model.max_seq_len", "model.seq_len"]
+    if given.has("train_seq_len"):  # shorter than the model may be
+        names = ["train_seq_len"]
+    length = given.agreed("length", asked.length, *names)
+    launch = Settings.split(world, degrees, rows, accumulation, length, "levanter")
+    pairs = any(given.has(name) for name in ("dpo_data", "reference_model_path", "beta"))
+    return staged(launch, "dpo") if pairs else launch
+
+
+def _nanogpt(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """nanoGPT: accumulation counts the micro-batches of all devices; 40 of 12 rows by default."""
+    world = world_of(given, asked, STARTED)
+    of_all = given.count("gradient_accumulation_steps", 40)
+    accumulation = quotient(of_all, world, "gradient_accumulation_steps")
+    length = given.agreed("length", asked.length, "block_size", default=1024)
+    rows = given.count("batch_size", 12)
+    launch = Settings.split(world, Degrees(), rows, accumulation, length, "nanoGPT")
+    note = f"its {of_all:,} micro-batches are shared by all devices (each had as many until 2023)"
+    return replace(launch, notes=(note,))
 
 
 def _maxtext(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -139,11 +163,23 @@ PRETRAINERS = [
     ),
     Format(
         "llm-foundry",
-        (("global_train_batch_size", "device_train_microbatch_size"),),
+        tuple(
+            ("global_train_batch_size", name)
+            for name in (
+                "device_train_microbatch_size",
+                "train_loader",
+            )
+        ),
         frozenset({"global_train_batch_size", "device_train_microbatch_size"}),
         _foundry,
     ),
     Format("levanter", (("trainer.train_batch_size",),), frozenset(), _levanter),
+    Format(
+        "nanogpt",
+        (("batch_size", "block_size"), ("gradient_accumulation_steps", "block_size", "max_iters")),
+        frozenset({"batch_size", "gradient_accumulation_steps"}),
+        _nanogpt,
+    ),
     Format(
         "maxtext",
         (("per_device_batch_size", "max_target_length"),),

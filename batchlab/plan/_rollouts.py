@@ -10,10 +10,11 @@ Words
 from dataclasses import replace
 
 from batchlab.plan._formats import HF, Format, training_arguments
+from batchlab.plan._launchers import world_of_all
 from batchlab.plan._mesh import world_of
 from batchlab.plan._plan import data_parallel_degree
-from batchlab.plan._settings import Asked, Degrees, Launch, Rollout, Settings, quotient
-from batchlab.plan._stages import generated
+from batchlab.plan._settings import PROGRAM, Asked, Degrees, Launch, Rollout, Settings, quotient
+from batchlab.plan._stages import generated, staged
 
 __all__ = ["ROLLOUTS"]
 
@@ -44,6 +45,10 @@ ACTOR = "actor_rollout_ref.actor"
 
 def _verl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """verl 0.9: sizes count prompts, except that of a micro-batch, which counts completions."""
+    if given.has("actor_rollout_ref.rollout.n_agent"):
+        raise ValueError(
+            "rollout.n_agent: how a fork of verl counts its agents in a step is not read"
+        )
     mini = f"{ACTOR}.ppo_mini_batch_size"
     prompts, of_step = given.count("data.train_batch_size"), given.count(mini)
     quotient(prompts, of_step, "data.train_batch_size")
@@ -67,11 +72,31 @@ def _verl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch
             f"update sees {of_step * each:,} completions, {share:,} on each of {replicas:,} "
             f"replicas; of {length:,} tokens each, that takes at least {least:,} micro-batches"
         )
-    rows = given.count(f"{ACTOR}.ppo_micro_batch_size_per_gpu")
+    rows = _micro_of(given, replicas)
     accumulation = quotient(share, rows, "the completions of a replica,")
     rollout = Rollout(prompts, each, given.count(f"{ACTOR}.ppo_epochs", 1))
     launch = Settings.split(world, degrees, rows, accumulation, length, "verl")
     return replace(launch, unit="completions", rollout=rollout)
+
+
+def _verl_sft(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """verl 0.9, supervised: the whole step is said, and the micro-batch of one GPU."""
+    whole, micro = "data.train_batch_size", "data.micro_batch_size_per_gpu"
+    degrees = Degrees(context=given.count("ulysses_sequence_parallel_size", 1))
+    world = world_of_all((given,), asked)
+    replicas = data_parallel_degree(world, **vars(degrees))
+    rows = given.count(micro)
+    accumulation = quotient(given.count(whole), rows * replicas, whole)
+    length = given.agreed("length", asked.length, "data.max_length", default=1024)
+    return Settings.split(world, degrees, rows, accumulation, length, "verl SFT")
+
+
+def _micro_of(given: Settings, replicas: int) -> int:
+    """Rows of a micro-batch; an older name counts those of all replicas."""
+    each, of_all = (f"{ACTOR}.ppo_micro_batch_size{end}" for end in ("_per_gpu", ""))
+    if not given.has(each) and given.has(of_all):
+        return quotient(given.count(of_all), replicas, of_all)
+    return given.count(each)
 
 
 def _openrlhf(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -104,6 +129,36 @@ def _openrlhf(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> La
     return replace(launch, unit="completions", rollout=Rollout(prompts, each, passes))
 
 
+def _offline(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """OpenRLHF's SFT, DPO, reward models: the whole step is said, in pairs or in examples."""
+    stages = {"train_sft": "sft", "train_dpo": "dpo", "train_rm": "rm", "train_kto": "kto"}
+    programs = given.get(PROGRAM) or ()
+    stage = next((stages[one] for one in programs if one in stages), "")
+    if not stage:
+        raise ValueError(
+            f"its stage is missing: which of {', '.join(stages)} it starts, or the size of a "
+            "rollout"
+        )
+    whole, micro = (
+        next((name for name in names if given.has(name)), names[0])
+        for names in (
+            ("train_batch_size", "train.batch_size"),
+            ("micro_train_batch_size", "train.micro_batch_size"),
+        )
+    )
+    degrees = Degrees(
+        tensor=given.count("ds_tensor_parallel_size", given.count("ds.tensor_parallel_size", 1)),
+        context=given.count("ring_attn_size", given.count("ds.ring_attn_size", 1)),
+    )
+    world = world_of_all((given, *beside), asked)
+    replicas = data_parallel_degree(world, **vars(degrees))
+    rows = given.count(micro)
+    accumulation = quotient(given.count(whole), rows * replicas, whole)
+    length = given.agreed("length", asked.length, "max_len", "data.max_len")
+    return staged(Settings.split(world, degrees, rows, accumulation, length, "OpenRLHF"), stage)
+
+
+OPENRLHF = frozenset({"train_batch_size", "rollout_batch_size", "micro_train_batch_size"})
 ROLLOUTS = [
     Format(
         "grpo",
@@ -115,12 +170,26 @@ ROLLOUTS = [
         ("training-arguments", "trl"),
     ),
     Format("rloo", (), HF, _rloo),  # its names are those of GRPO: only found by its script
+    Format(
+        "verl-sft", (("data.train_batch_size", "data.micro_batch_size_per_gpu"),), frozenset(),
+        _verl_sft,
+    ),
     Format("verl", ((f"{ACTOR}.ppo_mini_batch_size",),), frozenset(), _verl),
     Format(
         "openrlhf",
         (("train.batch_size", "rollout.batch_size"), ("train_batch_size", "rollout_batch_size")),
-        frozenset({"train_batch_size", "rollout_batch_size", "micro_train_batch_size"}),
+        OPENRLHF,
         _openrlhf,
+        ("deepspeed", "openrlhf-offline"),
+    ),
+    Format(
+        "openrlhf-offline",
+        (
+            ("train.batch_size", "train.micro_batch_size"),
+            ("train_batch_size", "micro_train_batch_size"),
+        ),
+        OPENRLHF - {"rollout_batch_size"},
+        _offline,
         ("deepspeed",),
     ),
 ]  # fmt: skip

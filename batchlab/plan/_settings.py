@@ -6,6 +6,7 @@ Words
     name   where a value stands: `micro_batch_size`, or `training.seq_len` inside a section
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
@@ -240,7 +241,7 @@ def _count(name: str, value: Any) -> int:
             f'{name} is "auto": give the number that the launcher fills in, or the config that it '
             "takes it from as a second one"
         )
-    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 20:
+    if isinstance(value, str) and re.fullmatch("[0-9]+(_[0-9]+)*", value) and len(value) < 20:
         value = int(value)
     if isinstance(value, str) and "$" in value:
         raise ValueError(f"{name} is {value[:40]!r}, which the script takes from outside of it")

@@ -62,12 +62,18 @@ SCRIPTS = {
     "orpo": ("orpo", "run_orpo"),
     "cpo": ("cpo",),
     "kto": ("kto",),
-    "reward": ("reward", "reward_modeling"),
+    "reward": ("reward", "reward_modeling", "reward_training", "train_rm", "run_rm"),
     "grpo": ("grpo", "run_grpo", "grpo_vlm"),
     "rloo": ("rloo",),
     "trl": ("sft", "run_sft", "sft_vlm"),
 }
 UNREAD = {"ppo", "ppo_tldr", "online_dpo", "dpo_online", "xpo", "nash_md", "gkd", "prm", "bco"}
+PARTS = {  # words of the name of somebody's own script: train_dpo, dpo_training, llava_dpo
+    "dpo": "dpo", "orpo": "orpo", "cpo": "cpo", "simpo": "cpo", "kto": "kto", "grpo": "grpo",
+    "rloo": "rloo",
+}  # fmt: skip
+UNREAD_PARTS = {"online", "ppo", "gkd", "reinforce"}
+SAYS = ("task", "method", "loss", "training_type", "algorithm")  # of somebody's own trainer
 OWN = {  # names that only one stage has
     "cpo": ("simpo_gamma", "cpo_alpha"),
     "kto": ("desirable_weight", "undesirable_weight"),
@@ -94,17 +100,19 @@ def trl_stage(given: Settings) -> str | None:
         return _of_swift(given)
     if started := _started(given.get(PROGRAM) or ()):
         return started
-    if given.has("num_ppo_epochs") or given.has("num_mini_batches"):
-        raise ValueError("ppo: what one step of this trainer sees is not read")
+    for name in ("num_ppo_epochs", "num_mini_batches", "missing_eos_penalty", "rloo_k"):
+        if given.has(name):
+            raise ValueError(f"{name}: what one step of a trainer that generates sees is not read")
     for stage, names in OWN.items():
         if any(given.has(name) for name in names):
             return stage
     for stage, losses in LOSSES.items():
         if given.get("loss_type") in losses:
             return stage
-    if shared := [name for name in SHARED if given.has(name)]:
-        if _of_handbook(given) and not given.has("reward_funcs"):
-            return "dpo"
+    shared = [name for name in SHARED if given.has(name)]
+    if shared and _of_handbook(given) and not given.has("reward_funcs"):
+        return "dpo"
+    if shared := shared or _said(given):
         raise ValueError(
             f"{shared[0]} is of a stage of preferences or rewards, and several have it: say "
             "tool= (--tool) dpo, orpo, cpo or reward (pairs), kto or grpo"
@@ -112,14 +120,24 @@ def trl_stage(given: Settings) -> str | None:
     return None
 
 
+def _said(given: Settings) -> list[str]:
+    """Settings of somebody's own trainer that name a stage: --task DPO, --dpo_beta."""
+    by_value = [name for name in SAYS if str(given.first(name)).lower() in {*PARTS, "ppo", "rm"}]
+    by_name = [name for name in given.values if name.partition("_")[0] in PARTS and "_" in name]
+    return by_value + sorted(by_name)
+
+
 def _started(programs: tuple[str, ...]) -> str | None:
     """The stage of the scripts that a line starts; several of them are refused."""
-    if unread := [program for program in programs if program in UNREAD]:
+    known = {name: stage for stage, names in SCRIPTS.items() for name in names}
+    parts = {one: set(one.lower().split("_")) for one in programs if one not in known}
+    if unread := [one for one in programs if one in UNREAD or parts.get(one, set()) & UNREAD_PARTS]:
         raise ValueError(f"{unread[0]}: what one step of this trainer sees is not read")
-    found = sorted({s for s, names in SCRIPTS.items() for one in programs if one in names})
+    found = {known[one] for one in programs if one in known}
+    found |= {stage for words in parts.values() for part, stage in PARTS.items() if part in words}
     if len(found) > 1:
-        raise ValueError(f"it starts {' and '.join(found)}: give the line of one of them")
-    return found[0] if found else None
+        raise ValueError(f"it starts {' and '.join(sorted(found))}: give the line of one of them")
+    return next(iter(found), None)
 
 
 def _of_swift(given: Settings) -> str:

@@ -1,24 +1,25 @@
-"""Launch configs as people keep them: JSON, YAML, TOML, flags, or the script that starts a run.
+"""Launch configs as people keep them: JSON, YAML, TOML, Python, flags, or the script of a run.
 
     path, words or mapping  ->  nested mapping of settings
 
 A script is read and not run: its variables are put in, what it computes is left as it stands.
 """
 
+import ast
+import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import prod
 from pathlib import Path
 from typing import Any
 
 from batchlab import reading
 from batchlab.plan._settings import PROGRAM, Twice
+from batchlab.plan._shell import split, whole, words_of
 
 __all__ = ["Config", "is_line", "settings_of"]
 
 Config = Mapping[str, Any] | Sequence[str] | str | Path
 SCRIPTS = (".sh", ".bash", ".slurm", ".sbatch")
-LONGEST_SCRIPT = 200_000
 DEEPEST = 20  # sections inside sections; what is deeper is no setting
 
 
@@ -29,7 +30,7 @@ def settings_of(config: Config) -> tuple[str, dict[str, Any]]:
     if isinstance(config, Path):
         return str(config), _nested(_of_file(config), str(config))
     if isinstance(config, str):
-        return "the flags", _nested(_of_words(_split(config)), "the flags")
+        return "the flags", _nested(_of_words(split(config)), "the flags")
     if isinstance(config, Mapping):
         return "the config", _nested(config, "the config")
     if not all(isinstance(word, str) for word in config):
@@ -43,7 +44,7 @@ def is_line(config: Config) -> bool:
         return True
     if isinstance(config, str | Path):
         path = Path(config)
-        settings = path.suffix in (".yaml", ".yml", ".toml")
+        settings = path.suffix in (".yaml", ".yml", ".toml", ".py")
         return path.suffix in SCRIPTS or (not settings and _of_shell(reading.text_of(path)))
     return not isinstance(config, Mapping)
 
@@ -65,9 +66,11 @@ def _of_file(path: Path) -> Mapping[Any, Any]:
             found = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: not TOML ({_first_line(error)})") from None
+    elif path.suffix == ".py":
+        found = _of_python(text, path)
     elif path.suffix in SCRIPTS or _of_shell(text):
         try:
-            return _of_words(_of_script(text))
+            return _of_words(words_of(text))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
     elif path.suffix in (".json", ""):
@@ -77,10 +80,28 @@ def _of_file(path: Path) -> Mapping[Any, Any]:
             raise ValueError(f"{path}, line {error.line}: {error}") from None
     else:
         raise ValueError(
-            f"{path}: configs are read from .json, .yaml, .toml, .sh, or a file of flags"
+            f"{path}: configs are read from .json, .yaml, .toml, .py, .sh, or a file of flags"
         )
     if not isinstance(found, Mapping):
         raise ValueError(f"{path}: a mapping of settings is needed, got {reading.shown(found)}")
+    return found
+
+
+def _of_python(text: str, path: Path) -> dict[str, Any]:
+    """What a file of settings gives its names, as nanoGPT has them; nothing of it is run."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{path}: not Python ({_first_line(error)})") from None
+    found: dict[str, Any] = {}
+    for node in body:
+        if isinstance(node, ast.Assign) and isinstance(name := node.targets[0], ast.Name):
+            found.pop(name.id, None)
+            if isinstance(node.value, ast.Constant):
+                found[name.id] = node.value.value
+            else:
+                with contextlib.suppress(ValueError, ZeroDivisionError, RecursionError):
+                    found[name.id] = whole(node.value, {k: str(v) for k, v in found.items()})
     return found
 
 
@@ -91,7 +112,9 @@ def _of_yaml(text: str, path: Path) -> Any:
         raise ValueError(f"{path}: reading YAML needs the package pyyaml") from None
     try:
         _refuse_repeated(yaml.compose(text, Loader=yaml.SafeLoader), path)
-        return yaml.safe_load(text)
+        loader: Any = type("Loader", (yaml.SafeLoader,), {})
+        loader.add_multi_constructor("!", lambda *_: None)  # !include of another file: not read
+        return yaml.load(text, Loader=loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
@@ -165,15 +188,17 @@ def _of_words(words: Iterable[str]) -> dict[str, Any]:
     programs: list[str] = []
     name = before = None
     for word in words:
-        if started := _program(word, before):
+        started, before = _program(word, before), word
+        if started:
             programs.append(started)
-        before = word
+            name = None
+            continue
         if re.match(r"--?[A-Za-z]", word):
             name, _, value = word.lstrip("-").partition("=")
             name = name.replace("-", "_")
             found.setdefault(name, []).append([value] if value else [])
             name = None if value else name
-        elif setting := re.match(r"[+~]*([A-Za-z_]\w*(?:\.\w+)+)=(.*)", word, re.DOTALL):
+        elif setting := _setting(word, alone=name is None):
             found.setdefault(setting[1], []).append([setting[2]])
             name = None
         elif name is not None:
@@ -182,11 +207,17 @@ def _of_words(words: Iterable[str]) -> dict[str, Any]:
     return settings | ({PROGRAM: tuple(programs)} if programs else {})
 
 
+def _setting(word: str, *, alone: bool) -> re.Match[str] | None:
+    """name=value; behind a flag it is one of its values, unless the name has a section."""
+    sections = "*" if alone else "+"
+    return re.fullmatch(rf"[+~]*([A-Za-z_]\w*(?:\.\w+){sections})=(.*)", word, re.DOTALL)
+
+
 def _program(word: str, before: str | None) -> str | None:
     """The name of what a word starts: a script, a module after -m, a command after trl."""
     if before == "trl" and word.isidentifier():
         return word
-    if before == "-m":
+    if before == "-m" or re.match(r"\w+\.cli\.\w+$", word):
         return word.rpartition(".")[2]
     script = re.fullmatch(r"(?:.*/)?(\w+)\.py", word)
     return script[1] if script else None
@@ -196,61 +227,6 @@ def _one_of(name: str, values: list[list[str]]) -> Any:
     plain = [True if not v else v[0] if len(v) == 1 else tuple(v) for v in values]
     different = [value for at, value in enumerate(plain) if value not in plain[:at]]
     return different[0] if len(different) == 1 else Twice(different)
-
-
-ASSIGNED = re.compile(
-    r"""(?:^|(?<=\s))(?P<name>[A-Za-z_]\w*)=(?:
-        \((?P<array>[^)]*)\) | "(?P<quoted>(?:[^"\\]|\\.)*)" | '(?P<plain>[^']*)' |
-        (?P<word>[^\s;\#]*)
-    )""",
-    re.DOTALL | re.VERBOSE,
-)
-USED = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[@\]|\[\*\])?(?::?-([^}$]*))?\})")
-
-
-def _of_script(text: str) -> list[str]:
-    """The words of all commands of a shell script, with its own variables put in."""
-    if len(text) > LONGEST_SCRIPT:
-        raise ValueError(f"a script of more than {LONGEST_SCRIPT:,} characters")
-    text = re.sub(r"\\\r?\n", " ", text)
-    text = re.sub(r"(^|\s)#[^\n]*", r"\1", text).replace(";", "\n")
-    text = re.sub(r'"(\$\{\w+\[@\]\})"', r"\1", text)  # an array in quotes is several words
-    values: dict[str, str] = {}
-    words: list[str] = []
-    at = 0
-    for assigned in ASSIGNED.finditer(text):
-        words += _split(_put_in(text[at : assigned.start()], values))
-        parts = ("array", "quoted", "plain", "word")
-        value = next(assigned[part] for part in parts if assigned[part] is not None)
-        values[assigned["name"]] = _put_in(" ".join(value.split()), values)
-        at = assigned.end()
-    return words + _split(_put_in(text[at:], values))
-
-
-def _put_in(piece: str, values: Mapping[str, str]) -> str:
-    """A piece of a script with what is known of its variables; products are multiplied out."""
-
-    def value(match: re.Match[str]) -> str:
-        return values.get(match[1] or match[2], match[0] if match[3] is None else match[3])
-
-    def product(match: re.Match[str]) -> str:
-        factors = [values.get(one.strip(), one.strip()) for one in match[1].split("*")]
-        if all(re.fullmatch("[0-9]{1,9}", one) for one in factors):
-            return str(prod(map(int, factors)))
-        return match[0]
-
-    if sum(len(value(match)) for match in USED.finditer(piece)) > LONGEST_SCRIPT:
-        raise ValueError(f"its variables make a script of more than {LONGEST_SCRIPT:,} characters")
-    return re.sub(r"\$\(\(([\w\s*]{1,200})\)\)", product, USED.sub(value, piece))
-
-
-def _split(text: str) -> list[str]:
-    import shlex
-
-    try:
-        return shlex.split(text)
-    except ValueError as error:
-        raise ValueError(f"not a command line ({error})") from None
 
 
 def _first_line(error: Exception) -> str:
