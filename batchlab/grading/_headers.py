@@ -92,7 +92,8 @@ AUDIT_ARCH: Mapping[str, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CALLS: Mapping[str, Mapping[str, int]] = {
     "x86_64": {
         "shmget": 29, "socket": 41, "clone": 56, "kill": 62, "semget": 64, "msgget": 68,
-        "ptrace": 101, "syslog": 103, "capset": 126, "pivot_root": 155, "chroot": 161, "acct": 163, "mount": 165, "umount2": 166,
+        "ptrace": 101, "syslog": 103, "capset": 126, "pivot_root": 155,
+        "chroot": 161, "acct": 163, "mount": 165, "umount2": 166,
         "swapon": 167, "swapoff": 168, "reboot": 169, "init_module": 175, "delete_module": 176,
         "quotactl": 179, "tkill": 200, "tgkill": 234, "mq_open": 240, "kexec_load": 246,
         "add_key": 248, "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298,
