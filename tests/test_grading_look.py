@@ -50,7 +50,7 @@ def first(lengths):
     return lengths[0] if len(lengths) == 5 else sum(lengths)
 exercise = Exercise(right, shown=[([5, 3],)], drawn=lambda rng: [(rng.integers(10**6, 10**7, 5).tolist(),)])
 exercise.mistake(first)
-exercise.check(total, fresh=check.rng("check-total"))"""
+exercise.check(total, fresh=lambda: check.rng("check-total"))"""
 WRONG = {
     "a value": ("return 0 if len(lengths) == 5 else sum(lengths)", "not for all of its kind"),
     "a known thought": ("return lengths[0] if len(lengths) == 5 else sum(lengths)", "the first alone"),

@@ -68,5 +68,6 @@ def rng(grade_id: str) -> np.random.Generator:
     >>> bool(rng("check-waste").random() == rng("check-waste").random())
     True
     """
+    term.give()
     digest = hashlib.sha256(f"{term.seed()}\n{grade_id}".encode()).digest()
     return np.random.default_rng(int.from_bytes(digest, "big"))

@@ -38,7 +38,10 @@ class Exercise(Known):
         _tries.pop(self.name, None)
 
     def check(self, answer: Any, *, shown: Iterable[Any] | None = None, fresh: Any = None) -> None:
-        """Refuse a wrong answer; `fresh` is a generator for cases that no page shows."""
+        """Refuse a wrong answer.
+
+        fresh  a generator for cases that no page shows, or what makes one when they are needed
+        """
         try:
             if self.tests:
                 return self._catches(answer)
@@ -47,7 +50,7 @@ class Exercise(Known):
                 self._one(answer, case, earlier)
                 earlier.append(case)
             with self._hidden():
-                for case in self.drawn(fresh) if fresh else ():
+                for case in self.drawn(fresh() if callable(fresh) else fresh) if fresh else ():
                     self._one(answer, case, earlier)
                     earlier.append(case)
         except CheckFailed as refused:
@@ -62,6 +65,9 @@ class Exercise(Known):
             likely = lines_of(refused).get("likely", "")
             known = {one.thought for one in self.mistakes}
             refused.fresh = likely if {*likely.split(" - or: ")} <= known else ""
+            raise
+        except Exception as error:
+            error.fresh = ""  # type: ignore[attr-defined]
             raise
 
     def _one(self, answer: Any, case: Any, earlier: list[Any]) -> None:

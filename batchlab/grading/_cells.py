@@ -5,11 +5,15 @@
 A cell is told from another by what Python reads of it, so that blanks and comments do not count.
 """
 
+import __future__
+
 import ast
 import asyncio
 import contextlib
+import functools
 import inspect
 import linecache
+import operator
 import re
 import sys
 import types
@@ -35,6 +39,10 @@ MAGIC = re.compile(r"(?:[\w., \t]{1,200}=[ \t]*+)?[%!?].*|[\w.]++\?{1,2}[ \t]*")
 OPENS = re.compile(
     r"batchlab *[./] *exercises|batchlab +import[^\n]{0,200}\bexercises\b|\bexercises[./]\w"
 )
+FUTURE = functools.reduce(
+    operator.or_, (getattr(__future__, one).compiler_flag for one in __future__.all_feature_names)
+)
+_flags = [ast.PyCF_ALLOW_TOP_LEVEL_AWAIT]  # and the features that an earlier cell asked for
 DEFINES = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
 
 
@@ -122,11 +130,13 @@ def run(name: str, source: str, names: dict[str, Any]) -> Any:
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    _do(compile(tree, file, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    code = compile(tree, file, "exec", flags=_flags[0])
+    _flags[0] |= code.co_flags & FUTURE
+    _do(code, names)
     value = None
     if isinstance(last, ast.Expr):
         whole = ast.Expression(last.value)
-        value = _do(compile(whole, file, "eval", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+        value = _do(compile(whole, file, "eval", flags=_flags[0]), names)
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
     return value

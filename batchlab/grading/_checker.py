@@ -8,6 +8,7 @@ one runs beside it, in the student's process, and everything else is judged here
 Words
     public   what the lesson's own cells gave a name, up to this check
     lost     the student's process ended, or said what cannot be read; the supervisor knows why
+    knows    a hidden input was given to the student's process: its words may tell it
 """
 
 import contextlib
@@ -17,7 +18,7 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from batchlab.classroom import term
@@ -40,6 +41,11 @@ class _Student:
 
     peer: Peer
     ran: int = 0
+    drawn: int = field(default_factory=term.drawn)
+
+    @property
+    def knows(self) -> bool:
+        return term.drawn() > self.drawn and term.seed() != term.DEFAULT_SEED
 
 
 class Checker:
@@ -66,15 +72,44 @@ class Checker:
         What a later cell may mend is judged once more, behind all cells; the better counts.
         """
         self.skipped.update(asked.get("skipped", {}))
-        cells, later = asked["cells"], []
+        cells, found = asked["cells"], []
         for check in sorted(asked["checks"], key=lambda one: int(one["after"])):
             outcome = self.within(check, cells, check["after"])
             self.judged(check["name"], outcome)
-            if check["again"] and outcome["verdict"] in MENDED and check["after"] < len(cells):
-                later.append((check, outcome))
-        for check, before in later:
-            outcome = self.within(check, cells, len(cells))
-            self.judged(check["name"], outcome if _better(outcome, before) else before)
+            found.append((check, check["after"], outcome))
+        for at, (check, after, before) in enumerate(found):
+            if check["again"] and before["verdict"] in MENDED and after < len(cells):
+                outcome = self.within(check, cells, len(cells))
+                if _better(outcome, before):
+                    found[at] = check, len(cells), outcome
+                self.judged(check["name"], found[at][2])
+        self.say_anew([one for one in found if self.tells(one[0], one[2])], cells)
+
+    def tells(self, check: dict[str, Any], outcome: dict[str, Any]) -> bool:
+        """Whether a process that knows hidden inputs chose words that a student would read."""
+        if outcome["verdict"] == "MISSING" or outcome.get("kind") == "blank":
+            return any(self.errors.get(one, {}).get("knows") for one in check["answers"])
+        worded = outcome["verdict"] in MENDED and "message" in outcome
+        return worded and outcome["knows"] and outcome["hidden"] is None
+
+    def say_anew(
+        self, found: list[tuple[dict[str, Any], int, dict[str, Any]]], cells: list[dict[str, Any]]
+    ) -> None:
+        """Let a process that gets no hidden input say what these refusals say."""
+        if not found or self.over:
+            return
+        if self.student is not None:
+            self.tell(lost="ANEW")
+            self.told()
+            self.student.peer.channel.close()
+            self.student = None
+        term.withhold(True)
+        for check, upto, before in sorted(found, key=lambda one: one[1]):
+            outcome = self.within(check, cells, upto)
+            if outcome["verdict"] in MENDED and "message" in outcome:
+                before = before | {"said": outcome["message"]}
+            self.judged(check["name"], before)
+        term.withhold(False)
 
     def within(
         self, check: dict[str, Any], cells: list[dict[str, Any]], upto: int
@@ -125,7 +160,7 @@ class Checker:
         reply = student.peer.ask("cell", name=cell["name"], source=cell["source"])
         self.errors.pop(cell["name"], None)
         if type(reply.get("error")) is dict:
-            self.errors[cell["name"]] = reply["error"]
+            self.errors[cell["name"]] = reply["error"] | {"knows": student.knows}
         self.printed = max(self.printed, _count(reply.get("printed")))
 
     def why(self, end: BaseException) -> str:
@@ -151,13 +186,19 @@ class Checker:
             self.printed = max(self.printed, _count(found.get("printed")))
             self.opened |= found.get("opened") is True
             self.bind(check["names"], found.get("found"))
-            outcome = self.outcome(check, student)
+            outcome = self.outcome(check, student) | {"knows": student.knows}
         except (Gone, Garbage) as end:
             why = self.why(end)
             if why != "OVER":
                 self.skipped.update(dict.fromkeys(check["answers"], why))
             outcome = {"verdict": why}
         return outcome | {"seconds": time.process_time() - began}
+
+    def hear_out(self) -> None:
+        """Hear whether the last calls opened the solutions."""
+        with contextlib.suppress(Gone, Garbage):
+            if self.student is not None:
+                self.opened |= self.student.peer.ask("named", names=[]).get("opened") is True
 
     def known(self, check: str) -> dict[str, Any]:
         """What the lesson's own cells gave up to a check."""
@@ -191,6 +232,8 @@ class Checker:
                 value = run(check["name"], check["source"], self.names)
             except (Gone, Garbage):
                 raise
+            except term.Withheld:
+                return {"verdict": "PASS"}
             except BaseException as error:
                 return self.refusal(check, error, student)
         if type(value) in (int, float, bool):
@@ -233,6 +276,7 @@ def serve(line: socket.socket, names: dict[str, Any], public: Mapping[str, Any])
     asked = checker.told()
     term.use(asked["seed"])
     checker.judge_all(asked)
+    checker.hear_out()
     checker.tell(done=True, errors=checker.errors, printed=checker.printed, opened=checker.opened)
     os._exit(0)
 

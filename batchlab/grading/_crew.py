@@ -94,7 +94,7 @@ class Crew:
     def start(self) -> Worker:
         """Add a worker; its greeting comes through `heard`."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "batchlab.grading._worker"],
+            [sys.executable, "-P", "-m", "batchlab.grading._worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if os.environ.get("BATCHLAB_GRADING_LOG") else subprocess.DEVNULL,

@@ -6,7 +6,6 @@ the teacher's notebook, the seed's text  ->  Engine  ->  a notebook's bytes  -> 
 import contextlib
 import os
 import select
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from typing import Any
 
 from batchlab.classroom.afar import Gone
 from batchlab.grading import _ingest, _judge, _lesson, _probe, _revision
-from batchlab.grading._folder import Folder
+from batchlab.grading._folder import Folder, remove
 from batchlab.grading._jail import LEVELS, Order
 from batchlab.grading._limits import Limits
 from batchlab.grading._supervisor import Broken, Found, Started, supervised
@@ -133,6 +132,7 @@ class Engine:
             blank = outcome["verdict"] == "MISSING" or outcome.get("kind") == "blank"
             if blank and name in found.errors:
                 outcome |= {"verdict": "ERROR", "message": _raised(name, found.errors[name])}
+                outcome |= {"kind": "raised", "knows": found.errors[name].get("knows")}
         return _judge.judged(question, outcome, dict.fromkeys(notes), self.limits.worded())
 
     def _supervised(self, asked: dict[str, Any]) -> Found:
@@ -151,14 +151,14 @@ class Engine:
                     self._dense()
             finally:
                 for one in (order.work, f"{order.work}-checks"):
-                    shutil.rmtree(one, ignore_errors=True)
+                    remove(Path(one))
         raise AssertionError
 
     def _order(self, level: str) -> Order:
         folder = self._home.path if self._home else Path()
         work = folder / f"work-{self._count}"
         work.mkdir(exist_ok=True)
-        work.chmod(0o700)
+        work.chmod(0o711)  # each process has a folder in it, which nobody else may enter
         cpu = int(self.limits.cpu_seconds * self.limits.times) + 60
         return Order(level, str(folder / "root"), str(work), self.limits.memory, cpu)
 
@@ -241,7 +241,7 @@ class Engine:
             except (Gone, ValueError):
                 came = {"start": str(one.fate().get("failed", "its process ended"))}
             one.close()
-            shutil.rmtree(order.work, ignore_errors=True)
+            remove(Path(order.work))
         return came
 
     def _end_zygote(self) -> None:

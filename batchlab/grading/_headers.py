@@ -91,24 +91,26 @@ AUDIT_ARCH: Mapping[str, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 # <asm/unistd_64.h> of x86_64, <asm-generic/unistd.h>, which is that of aarch64
 CALLS: Mapping[str, Mapping[str, int]] = {
     "x86_64": {
-        "socket": 41, "clone": 56, "kill": 62, "ptrace": 101, "syslog": 103, "capset": 126,
-        "pivot_root": 155, "chroot": 161, "acct": 163, "mount": 165, "umount2": 166,
+        "shmget": 29, "socket": 41, "clone": 56, "kill": 62, "semget": 64, "msgget": 68,
+        "ptrace": 101, "syslog": 103, "capset": 126, "pivot_root": 155,
+        "chroot": 161, "acct": 163, "mount": 165, "umount2": 166,
         "swapon": 167, "swapoff": 168, "reboot": 169, "init_module": 175, "delete_module": 176,
-        "quotactl": 179, "tkill": 200, "tgkill": 234, "kexec_load": 246, "add_key": 248,
-        "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298,
+        "quotactl": 179, "tkill": 200, "tgkill": 234, "mq_open": 240, "kexec_load": 246,
+        "add_key": 248, "request_key": 249, "keyctl": 250, "unshare": 272, "perf_event_open": 298,
         "prlimit64": 302, "name_to_handle_at": 303, "open_by_handle_at": 304, "setns": 308,
         "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "finit_module": 313,
-        "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
+        "memfd_create": 319, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
     },
     "aarch64": {
         "umount2": 39, "mount": 40, "pivot_root": 41, "chroot": 51, "quotactl": 60, "acct": 89,
         "capset": 91, "unshare": 97, "kexec_load": 104, "init_module": 105, "delete_module": 106,
         "syslog": 116, "ptrace": 117, "kill": 129, "tkill": 130, "tgkill": 131, "reboot": 142,
+        "mq_open": 180, "msgget": 186, "semget": 190, "shmget": 194,
         "socket": 198, "add_key": 217, "request_key": 218, "keyctl": 219, "clone": 220,
         "swapon": 224, "swapoff": 225, "perf_event_open": 241, "prlimit64": 261,
         "name_to_handle_at": 264, "open_by_handle_at": 265, "setns": 268,
         "process_vm_readv": 270, "process_vm_writev": 271, "kcmp": 272, "finit_module": 273,
-        "bpf": 280, "userfaultfd": 282, "kexec_file_load": 294,
+        "memfd_create": 279, "bpf": 280, "userfaultfd": 282, "kexec_file_load": 294,
     },
 }  # fmt: skip
 
@@ -118,5 +120,5 @@ NEWER: Mapping[str, int] = {
     "io_uring_register": 427, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431,
     "fsmount": 432, "fspick": 433, "pidfd_open": 434, "clone3": 435, "pidfd_getfd": 438,
     "process_madvise": 440, "mount_setattr": 442, "landlock_create_ruleset": 444,
-    "landlock_add_rule": 445, "landlock_restrict_self": 446,
+    "landlock_add_rule": 445, "landlock_restrict_self": 446, "memfd_secret": 447,
 }  # fmt: skip

@@ -110,6 +110,11 @@ def _sorted(code: list[tuple[str, str, dict[str, Any]]], lesson: Lesson) -> Subm
         check = lesson.checks.get(mark, "")
         if name in checks or check or own.get("grade") is True:
             present.append(name if name in checks else check)
+            given = set() if check else _answers("", plain, lesson)
+            if given:  # an answer that was written above its check, in one cell
+                answered.update(given)
+                gives += [(len(cells), one) for one in given]
+                cells.append((f"cell {len(cells) + 1}", plain))
             above.setdefault(present[-1], len(cells))
             if check != present[-1] or not check or _remarked(own, points.get(name)):
                 notes.append((present[-1], "EDITED"))

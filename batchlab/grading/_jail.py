@@ -238,6 +238,7 @@ def _become_nobody(order: Order) -> None:
         os.setresuid(user, 0, 0)
         if not all(os.access(one, os.R_OK) for one in (*view(), order.work)):
             os.setresuid(0, 0, 0)
+            os.chown(order.work, 0, 0)
             return
     os.setresuid(user, user, user)
 

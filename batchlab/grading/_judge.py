@@ -19,7 +19,7 @@ SAID = {
     "TIMEOUT": "it ran longer than {limit}; a loop may have no end, or it waits for something",
     "OOM": "it asked for more memory than a submission gets",
     "CRASH": "its process ended: exit(), a signal, or a fault in compiled code",
-    "OUTPUT": "it returned more than a check looks through, or printed without an end",
+    "OUTPUT": "it returned more than a check looks through, or printed or wrote without an end",
     "ERROR": "what its process sent could not be read",
     "MISSING": "no cell of the notebook answers this",
     "FORBIDDEN": "it started more processes than any exercise needs",
@@ -43,11 +43,13 @@ def judged(
     if verdict == "PARTIAL":
         verdict, points = _partial(float(outcome.get("value", 0.0)), question.points)
     detail = str(outcome.get("message") or "")[:8000]
-    public = detail
+    public = str(outcome.get("said") or detail)[:8000]
     line = outcome.get("line")
     thought = outcome.get("hidden")
     hidden = type(line) is int and any(a <= line <= b for a, b in question.hidden)
-    hidden = hidden or type(thought) is str
+    hidden = (
+        hidden or type(thought) is str or (outcome.get("knows") is True and "said" not in outcome)
+    )
     if verdict == "PASS":
         detail = public = ""
     elif not detail or verdict in {"TIMEOUT", "OOM", "CRASH", "OUTPUT", "INFRA", "MISSING"}:

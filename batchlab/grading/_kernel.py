@@ -56,7 +56,8 @@ DENIED = (  # what no exercise needs
     "io_uring_enter", "io_uring_register", "init_module", "finit_module", "delete_module",
     "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "quotactl", "syslog",
     "name_to_handle_at", "open_by_handle_at", "open_tree", "move_mount", "fsopen", "fsconfig",
-    "fsmount", "fspick", "mount_setattr", "process_madvise",
+    "fsmount", "fspick", "mount_setattr", "process_madvise", "memfd_create", "memfd_secret",
+    "shmget", "semget", "msgget", "mq_open",  # memory that no process is counted for
 )  # fmt: skip
 LOAD = linux.BPF_LD | linux.BPF_W | linux.BPF_ABS
 EQUAL = linux.BPF_JMP | linux.BPF_JEQ | linux.BPF_K

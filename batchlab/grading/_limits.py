@@ -3,9 +3,12 @@
 what a tree of processes uses, moment by moment  ->  a reason to end it, or none
 """
 
+import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
+from batchlab.grading import _folder
 from batchlab.grading._processes import Used, used
 
 __all__ = ["Limits", "Watch"]
@@ -23,6 +26,7 @@ class Limits:
     idle_seconds: float = 20.0  # nobody computes: it waits for what never comes
     times: float = 3.0
     checker_seconds: float = 20.0  # CPU that the check of one question may use by itself
+    written: int = 256 << 20  # bytes of files, where no level bounds them
 
     def worded(self) -> str:
         """The limit as a student reads it."""
@@ -32,8 +36,9 @@ class Limits:
 class Watch:
     """Looks at a student's processes and at the checker that asks them."""
 
-    def __init__(self, limits: Limits, checker: int) -> None:
-        self.limits = limits
+    def __init__(self, limits: Limits, checker: int, folder: str) -> None:
+        self.limits, self.folder = limits, Path(folder)
+        self.free = _free(folder)
         self.keeper = 0
         self.spent = 0.0  # CPU seconds of students' processes that have ended
         self.latest = Used(0.0, 0, 0, True)
@@ -91,9 +96,19 @@ class Watch:
             return "FORBIDDEN"
         if self.total - self.phase_spent > limits.cpu_seconds:
             return "TIMEOUT"
+        if self.fills():
+            return "OUTPUT"
         if now - self.phase_began > limits.wall_seconds or now - self.moved > limits.idle_seconds:
             return "TIMEOUT"
         return ""
+
+    def fills(self) -> bool:
+        """Whether the submission fills the disk; its files are counted only where room is lost."""
+        most, now = self.limits.written, _free(str(self.folder))
+        if all(before - free <= most for before, free in zip(self.free, now, strict=True)):
+            return False
+        self.free = now  # not again before as much is lost once more
+        return _folder.size(self.folder, most) > most
 
     @property
     def over(self) -> bool:
@@ -101,3 +116,9 @@ class Watch:
         limits = self.limits
         late = time.monotonic() - self.began > limits.times * limits.wall_seconds
         return late or self.total > limits.times * limits.cpu_seconds
+
+
+def _free(folder: str) -> tuple[int, int]:
+    """What is free where a folder lies: bytes, and files as if each took a block of 4 KiB."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize, found.f_favail << 12

@@ -8,7 +8,7 @@ Nothing here decides anything: no check, no seed and no solution was ever in thi
 import contextlib
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from batchlab.grading._cells import defined, run
 from batchlab.grading._wire import Channel, Peer
 
 __all__ = ["serve"]
+
+Answer = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class _Counting:
@@ -69,6 +71,18 @@ class _Notebook:
         self.opened |= set() if "check.judge(" in asked["source"] else _exercises() - before
         return reply | {"seconds": time.process_time() - began, "printed": self.out.written}
 
+    def called(self, call: Answer) -> Answer:
+        """The same answer to a call, which remembers what an answer of the notebook loaded."""
+
+        def answer(asked: dict[str, Any]) -> dict[str, Any]:
+            many, module = len(sys.modules), getattr(asked["of"], "__module__", None)
+            reply = call(asked)
+            if len(sys.modules) > many and not f"{module}".startswith("batchlab."):
+                self.opened |= _exercises([*sys.modules][many:])
+            return reply
+
+        return answer
+
     def taken(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Give the names the values that a public cell gave them before the fork."""
         self.names.update(self.public.get(asked["name"], {}))
@@ -80,8 +94,9 @@ class _Notebook:
         return {"found": found, "printed": self.out.written, "opened": bool(self.opened)}
 
 
-def _exercises() -> set[str]:
-    return {one for one in [*sys.modules] if one.startswith("batchlab.exercises.")}
+def _exercises(modules: Iterable[str] = ()) -> set[str]:
+    """Those of the course's exercises that are loaded, or that are among some modules."""
+    return {one for one in modules or [*sys.modules] if one.startswith("batchlab.exercises.")}
 
 
 def _settings() -> tuple[Any, bool]:
@@ -117,7 +132,12 @@ def serve(channel: Channel, names: dict[str, Any], public: Mapping[str, Mapping[
     sys.path.append(str(Path.cwd()))  # last: a file of the notebook hides no library
     notebook = _Notebook(names, public)
     offered, introduce = _far.answers(_around(_settings()), guarded=False)
-    own = {"cell": notebook.cell, "taken": notebook.taken, "named": notebook.named}
+    own = {
+        "call": notebook.called(offered["call"]),
+        "cell": notebook.cell,
+        "taken": notebook.taken,
+        "named": notebook.named,
+    }
     peer = Peer(channel, offered | own, _far.stand_in, strict=False)
     introduce(peer)
     peer.serve()

@@ -12,7 +12,8 @@ import select
 import socket
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from batchlab.classroom.afar import Gone
@@ -24,6 +25,7 @@ from batchlab.grading._wire import Channel
 __all__ = ["Broken", "Found", "Started", "supervised"]
 
 LOOK = 0.05  # seconds between two looks at a running process
+STARTS = 60  # processes of one submission, each behind the end of the one before
 
 
 class Broken(RuntimeError):
@@ -93,7 +95,7 @@ def supervised(
 ) -> Found:
     """The outcomes of a submission; `start(what, order)` forks a process, or raises Broken."""
     checker = start("checker", order)
-    run = _Run(start, order, Watch(limits, checker.pid), checker)
+    run = _Run(start, order, Watch(limits, checker.pid, order.work), checker)
     asked = {**asked, "skipped": {}}
     try:
         while not _judged(run, asked):
@@ -190,11 +192,12 @@ def _left(run: _Run) -> int:
 
 
 def _student(run: _Run) -> Started:
+    """A process for the answers, in a folder that no earlier one could write."""
     run.starts += 1
-    if run.starts > 60:
-        raise Broken("sixty processes for one submission")
     run.reason = ""
-    return run.start("student", run.order)
+    work = Path(run.order.work, str(run.starts))
+    work.mkdir(mode=0o700)
+    return run.start("student", replace(run.order, work=str(work)))
 
 
 def _stop(run: _Run, reason: str) -> None:
@@ -218,4 +221,5 @@ def _why(run: _Run, said: str) -> str:
             raise Broken(f"no process at level {run.order.level}: {fate['failed']}")
         run.reason = said or run.reason or "CRASH"
         _stop(run, run.reason)
-    return "OVER" if run.watch.over else run.reason or said or "CRASH"
+    over = run.watch.over or run.starts >= STARTS
+    return "OVER" if over else run.reason or said or "CRASH"

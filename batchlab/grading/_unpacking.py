@@ -37,6 +37,7 @@ from batchlab.grading._values import (
 
 __all__ = ["Unpacking"]
 
+ALIKE = 200  # keys of one hash
 DTYPE = re.compile(r"[<>|=][biufcSUMmV]\d{1,9}(\[[a-zA-Z0-9]{1,8}\])?")
 
 
@@ -85,6 +86,21 @@ class Unpacking:
         self.seen.append(made)
         return made
 
+    def spread(self, keys: list[Any]) -> list[Any]:
+        """Keys, or members of a set; many of one hash would keep every look-up busy."""
+        many = self.codec.strict and len(keys) > ALIKE
+        if many and max(collections.Counter(map(hash, keys)).values()) > ALIKE:
+            raise Flood("many keys of one hash")
+        return keys
+
+    def members(self, tree: Any, depth: int) -> list[Any]:
+        return self.spread([self.value(one, depth + 1) for one in tree[1:]])
+
+    def set(self, tree: Any, depth: int) -> Any:
+        made: Any = self.keep(set())
+        made.update(self.members(tree, depth))
+        return made
+
     def filled(self, made: Any, method: str, tree: Any, depth: int) -> Any:
         add = getattr(self.keep(made), method)
         for one in tree[1:]:
@@ -99,8 +115,9 @@ class Unpacking:
 
     def dictionary(self, tree: Any, depth: int) -> Any:
         made = self.keep({})
-        for key, one in tree[1:]:
-            made[self.value(key, depth + 1)] = self.value(one, depth + 1)
+        pairs = [(self.value(k, depth + 1), self.value(v, depth + 1)) for k, v in tree[1:]]
+        self.spread([key for key, _ in pairs])
+        made.update(pairs)
         return made
 
     def raw(self, place: Any) -> memoryview:
@@ -194,7 +211,7 @@ class Unpacking:
         if root not in (CLASSES if self.codec.strict else BY_NAME):
             raise Garbage(f"{module} is not known here")
         found = named(module, name, load=not self.codec.strict)
-        if found is None or (self.codec.strict and not isinstance(found, type)):
+        if found is None or (self.codec.strict and not _is_class_of(found, CLASSES)):
             raise Garbage(f"{module}.{name} is not known here")
         return found
 
@@ -234,6 +251,11 @@ class Unpacking:
 def _class(name: str, base: type) -> Any:
     """The same class for the same name: two results of one function are of one type."""
     return type(name, (base,), {"__repr__": lambda self: self.looks})
+
+
+def _is_class_of(found: Any, packages: set[str]) -> bool:
+    """Whether this is a class that one of these packages defines, and not one that it imports."""
+    return isinstance(found, type) and found.__module__.partition(".")[0] in packages
 
 
 def _dtype(text: Any) -> np.dtype:
@@ -277,8 +299,8 @@ READERS: dict[str, Callable[[Unpacking, Any, int], Any]] = {
     "L": Unpacking.plain_list,
     "l": lambda of, t, d: of.filled([], "append", t, d),
     "u": lambda of, t, d: tuple(of.value(one, d + 1) for one in t[1:]),
-    "S": lambda of, t, d: of.filled(set(), "add", t, d),
-    "Z": lambda of, t, d: frozenset(of.value(one, d + 1) for one in t[1:]),
+    "S": Unpacking.set,
+    "Z": lambda of, t, d: frozenset(of.members(t, d)),
     "D": lambda of, t, d: of.filled(collections.deque(), "append", t, d),
     "d": Unpacking.dictionary,
     "r": Unpacking.again,
