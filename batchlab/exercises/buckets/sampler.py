@@ -82,12 +82,7 @@ def wrong(got, lengths, slots, pool, ranks=1, epochs=1, pairs=()):
         in_order(whole, lengths),
         *_dealt(whole, got["ranks"], lengths, ranks),
         _moved_on(got["epochs"], epochs),
-        *(
-            fault
-            for one in first[1:]
-            if ranks == 1
-            for fault in _epoch(one, lengths, slots)
-        ),
+        *(fault for one in first[1:] if ranks == 1 for fault in _epoch(one, lengths, slots)),
         _same(whole, first, got["there"]) if ranks == 1 and len(whole) > 9 else ("", ""),
         _level(whole, got["orders"], lengths, slots, pool),
         too_alike(pairs, got["orders"]),
