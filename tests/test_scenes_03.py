@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from batchlab import buckets, lengths, padding, records
-from batchlab.exercises.buckets import elsewhere, order_test, reach, scenes
+from batchlab.exercises.buckets import elsewhere, reach, scenes
 from batchlab.exercises.buckets.under_budget import under_budget
 
 
@@ -43,19 +43,8 @@ def test_windows_compute_about_half_of_the_slots_of_shuffled():
     assert 0.4 < slots["windows, mixed"] / slots["shuffled"] < 0.6
 
 
-@pytest.mark.parametrize("thought", [one.thought for one in order_test.of.mistakes])
-def test_a_wrong_order_breaks_one_rule_and_only_its_own(thought):
-    make = next(one.version for one in order_test.of.mistakes if one.thought == thought)
-    made, again, later = (make(list(range(1, 43)), 4, 11, 0, epoch) for epoch in (0, 0, 1))
-    tops = [max(batch) for batch in made]
-    broken = {
-        "documents": sorted(n for batch in made for n in batch) != list(range(42)),
-        "rows": max(map(len, made)) > 4,
-        "again": made != again,
-        "epoch": made == later,
-        "order": tops in (sorted(tops), sorted(tops, reverse=True)),
-    }
-    assert sum(broken.values()) == 1, broken
+def test_waiting_is_a_share_of_all_ranks_time_not_a_mean_of_shares():
+    assert scenes.waiting([[4, 0], [2, 2]]) == pytest.approx(4 / 12)
 
 
 def test_the_plain_cut_agrees_with_the_library_on_sorted_documents():

@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the beginnings, and say which files to fill in."""
     parser = argparse.ArgumentParser(prog="python -m batchlab.authoring.new")
     parser.add_argument("topic", help="padding, or 19_cost for a new lesson")
-    parser.add_argument("exercise", help="its id on the page, such as waste-test")
+    parser.add_argument("exercise", help="its id on the page, such as tail-waste")
     parser.add_argument("--root", type=Path, default=Path())
     options = parser.parse_args(arguments)
     try:

@@ -1,6 +1,6 @@
 """Exercises by name, in the order of the page.
 
-"padding/waste-test"  ->  its exercise; an answer  ->  a line of success, or a refusal
+"padding/expected-longest"  ->  its exercise; an answer  ->  a line of success, or a refusal
 """
 
 import importlib
@@ -34,12 +34,12 @@ def ordered(topic: str) -> list[str]:
 
 
 def found(name: str) -> Exercise:
-    """The exercise of a name such as padding/waste-test; ValueError where there is none.
+    """The exercise of a name such as padding/waste; ValueError where there is none.
 
     >>> found("padding/wast")
     Traceback (most recent call last):
         ...
-    ValueError: no exercise 'padding/wast': padding has waste, waste-test, bound, ...
+    ValueError: no exercise 'padding/wast': padding has waste, bound, expected-longest, ...
     """
     topic, _, one = name.partition("/")
     if topic not in folders():

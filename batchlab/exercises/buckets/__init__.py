@@ -6,7 +6,7 @@ from unittest import mock
 
 import numpy as np
 
-ORDER = ("windowed", "order-test", "idle", "under-budget", "dealt", "sampler")
+ORDER = ("windowed", "under-budget", "dealt", "sampler")
 
 PLUS = (
     "seed + epoch, as PyTorch's sampler does: seed 0 in epoch 1 is seed 1 in epoch 0, so two "

@@ -21,6 +21,7 @@ def drawn(rng):
 
 exercise = Exercise(
     dealt,
+    points=2,
     hints=(
         "first make their number divide by `ranks`, then take every ranks-th of them",
         "-len(made) % ranks are missing",

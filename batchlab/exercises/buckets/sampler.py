@@ -1,7 +1,6 @@
-"""Build: a batch sampler for many ranks, which can stop and resume."""
+"""Build: a batch sampler for many ranks."""
 
 import itertools
-import json
 
 import numpy as np
 
@@ -19,12 +18,12 @@ from batchlab.exercises.buckets.under_budget import under_budget as cut
 
 
 class BudgetSampler:
-    """Micro-batches of document numbers under a budget, for one rank; it can stop and resume."""
+    """Micro-batches of document numbers under a budget, for one rank; a loop is an epoch."""
 
     def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
         self.lengths, self.slots, self.pool = np.asarray(lengths), slots, pool
         self.seed, self.rank, self.ranks = seed, rank, ranks
-        self.epoch, self.done = 0, 0  # `done` micro-batches of this epoch were handed out
+        self.epoch = 0
 
     def batches(self):
         """All micro-batches of this rank in this epoch; equally many on every rank."""
@@ -40,27 +39,17 @@ class BudgetSampler:
         return made[self.rank :: self.ranks]
 
     def __iter__(self):
-        """What is left of this epoch; then the next epoch begins."""
-        for batch in self.batches()[self.done :]:
-            self.done += 1
-            yield batch
-        self.epoch, self.done = self.epoch + 1, 0
+        """The micro-batches of this epoch; the next loop gives those of the next one."""
+        yield from self.batches()
+        self.epoch += 1
 
     def __len__(self):
-        """Micro-batches that are left of this epoch."""
-        return len(self.batches()) - self.done
-
-    def state_dict(self):
-        """The place, as a dictionary that JSON can hold."""
-        return {"epoch": self.epoch, "done": self.done}
-
-    def load_state_dict(self, state):
-        """Go to a saved place."""
-        self.epoch, self.done = state["epoch"], state["done"]
+        """Micro-batches of this rank in this epoch."""
+        return len(self.batches())
 
 
-def scene(answer, lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, rank=0, pairs=()):
-    """What each rank hands out in each epoch; a stop and a restart; orders of (seed, epoch)s."""
+def scene(answer, lengths, slots, pool, ranks=1, epochs=1, pairs=()):
+    """What each rank hands out in each epoch, and says how many; orders of (seed, epoch)s."""
 
     def new(rank=0, ranks=1, seed=0):
         return answer(list(lengths), slots, pool, seed, rank, ranks)
@@ -74,6 +63,7 @@ def scene(answer, lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, r
     with elsewhere():
         seen["there"] = taken(new())
     made = [new(one, ranks) for one in range(ranks)]
+    seen["counts"] = [len(one) for one in made]
     seen["ranks"] = [[taken(one) for _ in range(epochs)] for one in made]
     seen["epochs"] = [int(one.epoch) for one in made]
     seen["orders"] = []
@@ -81,39 +71,10 @@ def scene(answer, lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, r
         one = new(seed=seed)
         one.epoch = number
         seen["orders"].append(plainly(one.batches()))
-    if stop is not None:
-        seen |= _resumed(lambda: new(rank, ranks, 3), taken, stop, epoch)
     return seen
 
 
-def _resumed(new, taken, stop, epoch):
-    """Stop behind `stop` batches of an epoch, save, go on: a new sampler, then the old one."""
-    first, own = new(), new()
-    right = [taken(own) for _ in range(epoch + 2)][epoch:]
-    for _ in range(epoch):
-        taken(first)
-    before = taken(itertools.islice(iter(first), stop))
-    saved = first.state_dict()
-    state = json.dumps(saved)
-    fresh, loaded = new(), json.loads(state)
-    len(fresh)  # whoever asks before loading must not be told of another epoch afterwards
-    fresh.load_state_dict(loaded)
-    kept, left, here = loaded == json.loads(state), len(fresh), len(first)
-    after, following, again = taken(fresh), taken(fresh), taken(first)
-    frozen = json.dumps(saved) == state and loaded == json.loads(state)
-    return {
-        "right": right,
-        "before": before,
-        "after": after,
-        "next": following,
-        "left": [left, here],
-        "again": again,
-        "kept": kept,
-        "frozen": frozen,
-    }
-
-
-def wrong(got, lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, rank=0, pairs=()):
+def wrong(got, lengths, slots, pool, ranks=1, epochs=1, pairs=()):
     """What is wrong with such a scene, and why."""
     whole, first = got["whole"], got["ranks"][0]
     faults = (
@@ -121,28 +82,18 @@ def wrong(got, lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, rank
         in_order(whole, lengths),
         *_dealt(whole, got["ranks"], lengths, ranks),
         _moved_on(got["epochs"], epochs),
-        *(
-            fault
-            for one in first[1:]
-            if ranks == 1
-            for fault in _epoch(one, lengths, slots, SET_BACK)
-        ),
+        *(fault for one in first[1:] if ranks == 1 for fault in _epoch(one, lengths, slots)),
         _same(whole, first, got["there"]) if ranks == 1 and len(whole) > 9 else ("", ""),
         _level(whole, got["orders"], lengths, slots, pool),
         too_alike(pairs, got["orders"]),
-        *(_restart(got, stop, ranks) if stop is not None else ()),
+        _counted(got["counts"], got["ranks"], lengths),
     )
     return next((fault for fault in faults if fault[0]), ("", ""))
 
 
-SET_BACK = "`done` goes back to 0 when an epoch ends"
-
-
-def _epoch(made, lengths, slots, why=""):
+def _epoch(made, lengths, slots):
     """One whole epoch of one rank: every document once, within the budget, batches full."""
     said, cause = not_once(made, lengths) if made else ("no micro-batch at all", "")
-    if said and why:
-        yield f"in the second loop: {said}", why
     yield said, cause
     if said:
         return
@@ -235,54 +186,25 @@ def _level(whole, orders, lengths, slots, pool):
     return over_or_under([*orders, whole], lengths, pool, rows, "pool")
 
 
-def _restart(got, stop, ranks):
-    """Before and behind a stop: nothing twice, nothing lost, then the next epoch."""
-    own, after = got["right"]
-    left, where = len(own) - stop, f"behind a stop at micro-batch {stop}"
-    if got["before"] != own[:stop]:
-        yield "other micro-batches before the stop than without one", ""
+def _counted(counts, taken, lengths):
+    """Every rank says how many micro-batches it has in this epoch."""
+    each = [len(one[0]) for one in taken]
     causes = {
-        len(own): "all of the epoch: `done` micro-batches are not left any more",
-        stop: "what is left was taken for what is done",
-        left + 1: "one too many: it counts as done when it is handed out, before `yield`",
-        len(own) - ranks * stop: "`done` counts the micro-batches of this rank only",
+        len(each) * each[0]: "those of all ranks: a rank counts its own",
+        len(lengths): "documents were counted, not micro-batches",
     }
-    for number, which in zip(got["left"], ("a new sampler", "the old one")):
-        if number != left:
-            yield f"len() of {which} {where} is {number}, right is {left}", causes.get(number, "")
-    if not got["kept"]:
-        yield "load_state_dict changes the saved dictionary", "read state[...], do not pop"
-    thoughts = [
-        (own, "the epoch began anew: skip the `done` ones"),
-        (own[max(stop, 1) - 1 :], "the last one comes twice: count it before `yield`"),
-        (own[2 * stop :], "skipped twice"),
-        (after, "the epoch in which it stopped was left"),
-    ]
-    for key, which in (("after", "a new sampler"), ("again", "another loop over the same sampler")):
-        if got[key] != own[stop:]:
-            cause = next((thought for made, thought in thoughts if made == got[key]), "")
-            lost = "the epoch is not in the state: the order of another one goes on"
-            yield f"{which} {where} does not go on with micro-batch {stop + 1}", cause or lost
-    if not got["frozen"]:
-        yield (
-            "a saved dictionary changes when the sampler goes on",
-            "the dictionary is the sampler's own: save and load the numbers in it",
-        )
-    if got["next"] != after:
-        same = "the sampler stays in its epoch" if got["next"] == own else SET_BACK
-        yield "what comes after that epoch is not the whole next one", same
+    cause = causes.get(counts[0], "")
+    return (f"len() is {counts[0]}, right is {each[0]}", cause) if counts != each else ("", "")
 
 
-def asked(lengths, slots, pool, ranks=1, epochs=1, stop=None, epoch=0, rank=0, pairs=()):
+def asked(lengths, slots, pool, ranks=1, epochs=1, pairs=()):
     some = f"lengths {[*lengths]}" if len(lengths) < 12 else f"{len(lengths):,} documents"
     said = f"{some} under {slots:,} slots, pools of {pool:,}"
-    said += f", rank {rank} of {ranks}" if stop is not None and ranks > 1 else ""
-    said += f", {ranks} ranks" if ranks > 1 and stop is None else ""
-    return said + (f", a stop behind {stop} of epoch {epoch}" if stop is not None else "")
+    return said + (f", {ranks} ranks" if ranks > 1 else "")
 
 
 def drawn(rng):
-    """Any documents, budgets, pools, ranks and stops; then many."""
+    """Any documents, budgets, pools and ranks; then many."""
     from batchlab.exercises import By
 
     for _ in range(8):
@@ -293,9 +215,7 @@ def drawn(rng):
         )
         yield By(own, slots, 5 * pool, epochs=2)
         yield By(own, slots, 5 * pool, ranks=ranks)
-        stop, rank = int(rng.integers(0, 2)), int(rng.integers(ranks))
-        yield By([7] * 40, 14, 6, stop=stop, epoch=int(rng.integers(3)), rank=rank, ranks=ranks)
-    yield By([7] * 1100, 14, 6, stop=520, epoch=0)
+    yield By([7] * 1100, 14, 6, epochs=2)
     yield By((100_001 + rng.permutation(6_000)).tolist(), 1_060_019, 700)
     yield By([30, 3, 31], 30, 2)
 
@@ -317,9 +237,6 @@ def cases():
         By([3, 5, 2, 8, 6, 4, 7, 1, 9], 10, 9, ranks=2),
         By([7] * 5, 8, 5, ranks=4),
         By([4, 4], 8, 2, ranks=4),
-        By([7] * 12, 14, 6, stop=2, epoch=0),
-        By([7] * 12, 14, 6, stop=1, epoch=2),
-        By([7] * 12, 14, 6, stop=1, epoch=1, ranks=2, rank=1),
         By([30, 3], 30, 2),
         By([3, 3, 41], 30, 3),
     ]
@@ -327,7 +244,7 @@ def cases():
 
 exercise = Exercise(
     BudgetSampler,
-    points=3,
+    points=4,
     given=("cut",),
     hints=(
         "batches(): rng = np.random.default_rng([self.seed, self.epoch]), permutation, pools, cut",
@@ -342,17 +259,15 @@ exercise = Exercise(
     twice=False,
     shown=cases(),
     drawn=drawn,
-    passed="Right: every document once, within the budget, and a stop that costs no document.",
+    passed="Right: every document once, within the budget, and equally many on every rank.",
 )
 DRAW, MIX = "default_rng([self.seed, self.epoch])", "        rng.shuffle(made)\n"
 EVEN = """        missing = -len(made) % self.ranks
         made += (made * self.ranks)[:missing]
 """
 CUT = "        made = cut(self.lengths, order.tolist(), self.slots)\n"
-NEXT = "        self.epoch, self.done = self.epoch + 1, 0\n"
-LOAD = 'self.epoch, self.done = state["epoch"], state["done"]'
-SHARE, LEFT = "made[self.rank :: self.ranks]", "len(self.batches()) - self.done"
-LOOP = "            self.done += 1\n            yield batch\n"
+NEXT = "        self.epoch += 1\n"
+SHARE, COUNT = "made[self.rank :: self.ranks]", "return len(self.batches())"
 for _thought, _says, *_changes in [
     (
         "the rank is in the seed: each rank has an order of its own",
@@ -389,7 +304,7 @@ for _thought, _says, *_changes in [
     (
         "one epoch more on every rank, however many ranks there are: self.epoch += 1",
         "",
-        (NEXT, "        self.epoch, self.done = self.epoch + self.ranks, 0\n"),
+        (NEXT, "        self.epoch += self.ranks\n"),
     ),
     ("every rank takes everything: deal them, made[rank :: ranks]", "", (SHARE, "made")),
     (
@@ -440,51 +355,17 @@ for _thought, _says, *_changes in [
         "",
         (CUT, "        made = [order[i : i + 2].tolist() for i in range(0, len(order), 2)]\n"),
     ),
-    ("the sampler stays in its epoch", "", (NEXT, "        self.done = 0\n")),
-    (SET_BACK, "", (NEXT, "        self.epoch += 1\n")),
+    ("the sampler stays in its epoch", "", (NEXT, "")),
     (
-        "counts after the `yield`: it counts as done when it is handed out",
-        "",
-        (LOOP, "            yield batch\n            self.done += 1\n"),
-    ),
-    ("forgets where it was", "", (LOAD, 'self.epoch = state["epoch"]')),
-    (
-        "the epoch is not in the state: the order of another one goes on",
-        "",
-        (LOAD, 'self.done = state["done"]'),
-    ),
-    (
-        "the epoch began anew: skip the `done` ones",
-        "",
-        ("self.batches()[self.done :]", "self.batches()"),
-    ),
-    (
-        "all of the epoch: `done` micro-batches are not left any more",
-        "",
-        (LEFT, "len(self.batches())"),
-    ),
-    ("`done` counts the micro-batches of this rank only", "", (LEFT, LEFT + " * self.ranks")),
-    ("what is left was taken for what is done", "", ('"done": self.done}', '"done": len(self)}')),
-    (
-        "moves on when the loop is left",
-        "",
+        "kept from the first loop: each epoch has its own micro-batches",
+        "come again in the next loop",
         (
-            "        for batch in self.batches()[self.done :]:\n" + LOOP + NEXT,
-            "        try:\n            for batch in self.batches()[self.done :]:\n"
-            "                self.done += 1\n                yield batch\n"
-            "        finally:\n    " + NEXT,
+            "        yield from self.batches()\n",
+            "        self.made = getattr(self, 'made', None) or self.batches()\n        yield from self.made\n",
         ),
     ),
-    (
-        "numbers of NumPy in the state",
-        "not JSON serializable",
-        ('"done": self.done}', '"done": np.int64(self.done)}'),
-    ),
-    (
-        "read state[...], do not pop",
-        "",
-        ('state["epoch"], state["done"]', 'state.pop("epoch"), state.pop("done")'),
-    ),
+    ("those of all ranks: a rank counts its own", "", (COUNT, COUNT + " * self.ranks")),
+    ("documents were counted, not micro-batches", "", (COUNT, "return len(self.lengths)")),
     (
         "refuses a document of exactly the budget: at most, not less than",
         "",
@@ -510,11 +391,9 @@ exercise.styles["dealt in blocks"] = lambda: _text.replace(
     "return " + SHARE,
     "each = len(made) // self.ranks\n        return made[self.rank * each : (self.rank + 1) * each]",
 )
-exercise.styles["moves on when the last is handed out"] = lambda: _text.replace(NEXT, "").replace(
-    "        for batch in self.batches()[self.done :]:\n            self.done += 1\n",
-    "        own = self.batches()\n        for batch in own[self.done :]:\n"
-    "            self.done += 1\n            if self.done == len(own):\n"
-    "                self.epoch, self.done = self.epoch + 1, 0\n",
+exercise.styles["moves on before it hands out"] = lambda: _text.replace(NEXT, "").replace(
+    "        yield from self.batches()\n",
+    "        own = self.batches()\n        self.epoch += 1\n        return iter(own)\n",
 )
 
 
@@ -525,7 +404,7 @@ class Library:
     def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
         self.lengths, self.slots, self.pool = lengths, slots, pool
         self.seed, self.rank, self.ranks = seed, rank, ranks
-        self.epoch, self.done = 0, 0
+        self.epoch = 0
 
     def batches(self):
         from batchlab import buckets
@@ -537,20 +416,11 @@ class Library:
         return [made[(i * self.ranks + self.rank) % len(made)] for i in range(each)]
 
     def __iter__(self):
-        mine = self.batches()
-        while self.done < len(mine):
-            self.done += 1
-            yield mine[self.done - 1]
-        self.load_state_dict({"epoch": self.epoch + 1, "done": 0})
+        yield from self.batches()
+        self.epoch += 1
 
     def __len__(self):
-        return max(0, len(self.batches()) - self.done)
-
-    def state_dict(self):
-        return dict(epoch=self.epoch, done=self.done)
-
-    def load_state_dict(self, state):
-        vars(self).update(state)
+        return len(self.batches())
 
 
 @exercise.style
@@ -560,7 +430,7 @@ class PlainPython:
     def __init__(self, lengths, slots, pool, seed, rank=0, ranks=1):
         self.lengths, self.slots, self.pool = [int(n) for n in lengths], slots, pool
         self.seed, self.rank, self.ranks = seed, rank, ranks
-        self.epoch, self.done = 0, 0
+        self.epoch = 0
 
     def batches(self):
         import random
@@ -582,17 +452,9 @@ class PlainPython:
         return made[self.rank * each : (self.rank + 1) * each]
 
     def __iter__(self):
-        for batch in self.batches()[self.done :]:
-            self.done += 1
+        for batch in self.batches():
             yield batch
         self.epoch += 1
-        self.done = 0
 
     def __len__(self):
-        return len(self.batches()[self.done :])
-
-    def state_dict(self):
-        return {"place": [self.epoch, self.done]}
-
-    def load_state_dict(self, state):
-        self.epoch, self.done = state["place"]
+        return len(self.batches())

@@ -17,7 +17,6 @@ import numpy as np
 
 from batchlab import padding
 from batchlab.classroom.attempt import working
-from batchlab.exercises.buckets.idle import idle
 from batchlab.exercises.buckets.under_budget import under_budget as cut
 
 LONGEST, TRAINED, HELD_OUT = 256, 1024, 96
@@ -61,12 +60,17 @@ def order(name: str, seed: int) -> list[list[int]]:
     return padding.in_windows(lengths, ROWS, window=window, rng=rng)
 
 
+def waiting(steps: Sequence[Sequence[int]]) -> float:
+    """Share of all ranks' time spent waiting; each step is the slots of its ranks."""
+    return 1 - sum(map(sum, steps)) / sum(len(slots) * max(slots) for slots in steps)
+
+
 def busy(lengths: np.ndarray, order: Sequence[Sequence[int]], ranks: int) -> tuple[float, float]:
     """Waste inside the rectangles, and the share of the time that ranks wait for the largest."""
     order = order[: len(order) // ranks * ranks]
     slots = [len(batch) * int(lengths[list(batch)].max()) for batch in order]
     steps = [slots[start : start + ranks] for start in range(0, len(slots), ranks)]
-    return padding.measure(lengths, order).waste, float(idle(steps))
+    return padding.measure(lengths, order).waste, float(waiting(steps))
 
 
 def curve(ordered: Sequence[Sequence[int]], seed: int) -> tuple[list[int], list[float]]:

@@ -2,14 +2,7 @@
 
 import re
 
-ORDER = (
-    "replicas",
-    "missing",
-    "splits",
-    "fit-test",
-    "shares",
-    "even-steps",
-)
+ORDER = ("replicas", "missing", "splits", "fit-test", "even-steps")
 
 
 def near(number, part):

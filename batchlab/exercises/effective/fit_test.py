@@ -83,6 +83,7 @@ LACKS = {
 }
 exercise = Exercise(
     fit_test,
+    points=2,
     explain=lambda got: next((why for bug, why in LACKS.items() if bug in got), ""),
     hints=(
         "one step that fits is not enough: what must be refused?",

@@ -15,6 +15,7 @@ def waste(batches):
 
 exercise = Exercise(
     waste,
+    points=2,
     hints=(
         "count the real tokens and the slots over all micro-batches first",
         "the slots of a micro-batch are len(batch) * max(batch)",
