@@ -2,7 +2,7 @@
 
 import inspect
 import itertools
-import json
+import math
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,9 +11,8 @@ import pytest
 import torch
 
 from batchlab import loader
-from batchlab.exercises.feeding import packer, resume_test, scenes, shuffled
+from batchlab.exercises.feeding import packer, scenes, shuffled
 from batchlab.exercises.feeding.waits import share, waits
-from batchlab.exercises.feeding.workers_needed import workers_needed
 
 LENGTHS = packer.SIZES
 
@@ -31,7 +30,7 @@ def test_the_simulated_loop_waits_by_hand():
 
 @pytest.mark.parametrize(("build", "step"), [(0.3, 0.4), (0.3, 0.14), (0.7, 0.15), (1.0, 0.3)])
 def test_with_the_workers_of_the_formula_a_loop_that_runs_evenly_waits_no_more(build, step):
-    workers = workers_needed(build, 0.0, step)
+    workers = math.ceil(build / step)
     assert sum(waits([build] * 120, step, workers, 4)[-30:]) < 1e-9
     if workers > 1:
         assert sum(waits([build] * 120, step, workers - 1, 4)[-30:]) > 0.1
@@ -86,45 +85,6 @@ def test_lives_of_a_packer_show_a_place_that_moves_too_late():
 def test_the_shuffle_of_the_page_is_taken_and_one_that_mixes_nothing_is_not():
     assert scenes.shuffle_works(shuffled.shuffled)
     assert not scenes.shuffle_works(lambda read, block, seed, epoch, done=0: read(0))
-
-
-def undisturbed(make, first, second):
-    """What comes out with kills after `first` and then `second` documents."""
-    documents, out, state = list(range(8)), [], None
-    for until in (first, second, 99):
-        one = make(documents)
-        if state is not None:
-            one.load_state_dict(json.loads(json.dumps(state)))
-        rows = iter(one)
-        out += itertools.islice(rows, until)
-        state = one.state_dict()
-        next(rows, None)
-    return out
-
-
-RIGHT = (resume_test.Reader, resume_test.Blocks)
-WRONG = {one.thought: one.version for one in resume_test.of.mistakes}
-KILLS = [(first, second) for first in range(9) for second in range(9 - first)]
-
-
-def test_right_readers_survive_every_pair_of_kills():
-    for make in RIGHT:
-        whole = list(make(list(range(8))))
-        assert all(undisturbed(make, *kills) == whole for kills in KILLS)
-
-
-@pytest.mark.parametrize("thought", WRONG)
-def test_every_wrong_reader_breaks_somewhere_and_is_right_when_nobody_kills_it(thought):
-    make = WRONG[thought]
-    assert sorted(make(list(range(8)))) == list(range(8))
-
-    def breaks(kills):
-        try:
-            return undisturbed(make, *kills) != list(make(list(range(8))))
-        except TypeError:  # a state that JSON cannot hold
-            return True
-
-    assert any(breaks(kills) for kills in KILLS)
 
 
 def test_slow_texts_feed_a_loader_as_ids_made_ahead_do():

@@ -8,7 +8,6 @@ import pytest
 from batchlab import noise
 from batchlab.exercises.noise import (
     bench,
-    critical_batch,
     noise_scale,
     scenes,
     step_meter,
@@ -40,11 +39,6 @@ def test_curves_agree_with_the_library():
     assert round(found_batch, 1) == 38.3 and round(best, 1) == 79.1
     times = [curve.steps(one) * (5e-3 + 2e-4 * one) for one in (found_batch, best)]
     assert times[0] == pytest.approx(1.1 * times[1])
-    found = [
-        critical_batch.critical_batch(noise.fit_steps(steps).critical_batch, 256, 0.2)
-        for steps in noise.zhang2025().values()
-    ]
-    assert [round(one) for one in found] == [745, 955, 1394, 1889, 2533]
 
 
 def test_the_noisy_quadratic_has_the_published_shape():

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batchlab.exercises.minima import curvature, gap, networks, planted, verdict_test
+from batchlab.exercises.minima import curvature, gap, networks, planted
 from batchlab.exercises.minima import judge as build
 from batchlab.exercises.minima.rescale import rescale
 
@@ -65,8 +65,8 @@ def test_products_with_the_hessian_are_those_of_the_whole_matrix():
     v = np.random.default_rng(1).normal(size=195)
     assert np.allclose(multiplied(v), matrix @ v, rtol=1e-8, atol=1e-10)
     values = np.linalg.eigvalsh(matrix)
-    found, error = curvature.trace(multiplied, 195)
-    assert abs(found - values.sum()) < 4 * error
+    largest = curvature.sharpness(multiplied, v, 400)
+    assert largest == pytest.approx(max(values, key=abs), rel=1e-3)
     size = np.abs(curvature.flat(weights))
     scaled = curvature.product(weights, "noisy", 1, adaptive=True)
     assert np.allclose(scaled(v), size * (matrix @ (size * v)), rtol=1e-8, atol=1e-10)
@@ -94,10 +94,6 @@ def test_t90_is_students_t():
     stats = pytest.importorskip("scipy.stats")
     for n, value in gap.T90.items():
         assert value == pytest.approx(stats.t.ppf(0.95, n - 1), abs=0.006)
-
-
-def test_the_page_says_how_many_wrong_verdicts_there_are():
-    assert len(verdict_test.exercise.tests[1]) == 8 and len(verdict_test.of.styles) == 1
 
 
 def test_every_verdict_is_due_somewhere_on_the_page_and_in_fresh_cases():

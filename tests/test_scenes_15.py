@@ -56,29 +56,6 @@ def refuses(rank, tokens):
     return 1
 
 
-def keeps_tensors(rank, pieces, many):
-    kept = []
-    for one in pieces:
-        kept.append(torch.tensor(rank.all_gather(one, many)))
-        kept = kept[-rank.world_size :]
-    rank.barrier()
-    return len(kept)
-
-
-def imports_torch(rank, pieces, many):
-    import torch
-
-    return rank.all_gather(pieces[0], many).sum() + torch.zeros(1).item()
-
-
-@pytest.mark.parametrize("many", [2, 3])
-def test_tensors_are_counted_where_the_meter_does_not_see_them(many):
-    parts = [([np.ones(900 // many)] * 6, 900) for _ in range(many)]
-    assert worlds.in_world(keeps_tensors, parts)["tensor_bytes"] // 7200 == many
-    told = worlds.in_world(imports_torch, parts)
-    assert told["tensor_bytes"] < 100 and max(told["peak_bytes"]) < 100_000
-
-
 def test_single_precision_is_told_from_rounding_and_from_a_mistake():
     want = np.array([1.0, 0.3, 2.0])
     assert half_way(want.astype(np.float32), want)

@@ -8,7 +8,6 @@ import pytest
 
 from batchlab import padding, serving
 from batchlab.exercises.serving import laws, scenes
-from batchlab.exercises.serving.admit_test import of
 from batchlab.exercises.serving.latency_report import latency_report
 from batchlab.exercises.serving.row_steps import row_steps
 from batchlab.exercises.serving.rows_needed import rows_needed
@@ -99,19 +98,6 @@ def test_numbers_of_the_sorted_list_are_told_before_any_law():
     sorted_case = sorted(case[0]), *case[1:]
     said, _ = laws.fault_of_schedule(case, schedule(*sorted_case), schedule(*case))
     assert said == laws.NUMBERS
-
-
-def test_a_small_random_search_finds_every_wrong_admission():
-    random = np.random.default_rng(0)
-    left = {one.thought: one.version for one in of.mistakes}
-    for _ in range(1500):
-        pairs = [[tuple(map(int, random.integers(1, 6, 2))) for _ in range(random.integers(0, top))]
-                 for top in (7, 4)]  # fmt: skip
-        held = sum(map(sum, pairs[1]))
-        case = (*pairs, int(random.integers(1, 7)), held + int(random.integers(0, 30)))
-        want = of.right(*case)
-        left = {thought: one for thought, one in left.items() if one(*case) == want}
-    assert not left
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ def drawn(rng):
 
 exercise = Exercise(
     back_off,
+    points=2,
     parts=("rows", "accumulation"),
     asked=lambda rows, accumulation: f"after {rows} x {accumulation} ran out of memory",
     explain=why,

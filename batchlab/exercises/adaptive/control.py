@@ -68,7 +68,7 @@ def explain(got, name, start, most, lows, **run):
 
 exercise = Exercise(
     control,
-    points=3,
+    points=4,
     given=("math", "back_off", "grown"),
     asked=lambda name, start, most, *_, **run: f"planted run '{name}', most {most}",
     scene=scene,

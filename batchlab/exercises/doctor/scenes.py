@@ -16,6 +16,7 @@ __all__ = [
     "fits",
     "panel",
     "plain",
+    "promised",
     "table",
     "trace",
     "ward",
@@ -74,6 +75,21 @@ def contest(diagnose, seed):
         print(f"{yours['cause']:<15} {mine:>18}   {named:<15} {theirs:>18}   {run.gain:>8.1%}")
         held += yours["low"] <= run.gain <= yours["high"]
     print(f"Your intervals hold {held} of {len(runs)}.")
+
+
+def promised(diagnose, cells):
+    """Print what a doctor and the library say of the padded cells, and what packing gained."""
+    padded = [cell for cell in cells if cell.layout == "padded"]
+    yours, library = diagnose([plain(cell) for cell in padded]), doctor.diagnose(padded)
+    print(f"you: {yours['cause']}, {yours['low']:.0%} to {yours['high']:.0%}")
+    for cause in library.causes:
+        ends = cause.interval and f"{cause.interval.low:.0%} to {cause.interval.high:.0%}"
+        print(f"library: {cause.name}, {ends or cause.refused or 'no number'}")
+    for number in sorted({cell.round for cell in cells}):
+        here = [cell for cell in cells if (cell.rows, cell.round) == (16, number)]
+        one = {cell.layout: plain(cell) for cell in here}
+        rates = {name: visit["real_tokens"] / visit["seconds"] for name, visit in one.items()}
+        print(f"round {number}: packed gains {rates['packed'] / rates['padded'] - 1:.0%}")
 
 
 def bars(splits, scale=1.0):

@@ -23,6 +23,7 @@ def drawn(rng):
 
 exercise = Exercise(
     trace_gaps,
+    points=2,
     hints=(
         "sort by start, and walk through the trace once",
         "remember until when something has been running: the latest end so far",

@@ -2,7 +2,7 @@
 
 import itertools
 
-ORDER = ("workers-needed", "waits", "own-part", "shuffled", "resume-test", "packer")
+ORDER = ("waits", "own-part", "shuffled", "packer")
 MOST_DRAWN = 3000  # who wants more would read an endless stream for ever
 
 

@@ -49,15 +49,15 @@ def wrong(got, documents, block, calls, most=10**6):
             faults = _blocks(one["out"], documents, block)
             if faults[0]:
                 return faults
-        if one["ahead"] > block:
-            said = f"{one['ahead']} documents are held; a block has {block}"
-            return said, "read a block, give it out, then read the next"
     for call, one in zip(calls, made):
         whole = made[calls.index((*call[:2], 0))]["out"] if (*call[:2], 0) in calls else None
         if whole is not None:
             faults = _resumed(call[2], one, whole, block, most)
             if faults[0]:
                 return faults
+        if one["ahead"] > block:
+            said = f"{one['ahead']} documents are held; a block has {block}"
+            return said, "read a block, give it out, then read the next"
     if there["out"] != made[0]["out"]:
         return "the same call gives another order in another process", HASH
     return _apart(documents, block, calls, made)

@@ -42,6 +42,7 @@ def drawn(rng):
 
 exercise = Exercise(
     rank_mean,
+    points=2,
     hints=(
         "two sums travel: that of the losses and that of the tokens",
         "rank.all_reduce(np.array([loss, tokens], dtype=float)), on every rank, before any `if`",

@@ -22,6 +22,7 @@ def drawn(rng):
 
 exercise = Exercise(
     zero_bill,
+    points=2,
     hints=(
         "kept: 2, 2 and 12 bytes, each divided by the ranks from its stage on",
         "count passes: once a step, or once a micro-batch? An all-reduce is two",

@@ -5,7 +5,16 @@ a loss, or a guard  ->  plain data of what was seen
 
 from functools import cache
 
-__all__ = ["guarded", "llama_8b", "plain_loss", "qwen_half_b", "script_peak", "watched"]
+__all__ = [
+    "guarded",
+    "limited",
+    "llama_8b",
+    "plain_loss",
+    "qwen_half_b",
+    "qwen_peak",
+    "script_peak",
+    "watched",
+]
 
 HIDDEN, VOCABULARY = 4, 2000  # so a tensor of 4 x 2,000 may be the head's, or its gradient
 SCALE = 7  # the caller divides by target tokens before the backward pass
@@ -20,6 +29,23 @@ def qwen_half_b():
         hidden=896, layers=24, heads=14, kv_heads=2, head_size=64, intermediate=4864,
         vocabulary=151_936, tied=True, biases=18 * 64,
     )  # fmt: skip
+
+
+def qwen_peak(**how):
+    """The predicted peak of 8 rows of 2,048 slots in bf16 with AdamW, by kind, in GB."""
+    import torch
+    from transformers import Qwen2Config
+
+    from batchlab.memory import trace
+
+    shape = qwen_half_b()
+    config = Qwen2Config(
+        vocab_size=shape.vocabulary, hidden_size=shape.hidden, num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads, num_key_value_heads=shape.kv_heads,
+        intermediate_size=shape.intermediate, tie_word_embeddings=shape.tied,
+    )  # fmt: skip
+    peak = trace.predict_peak(config, rows=8, length=2048, dtype=torch.bfloat16, **how)
+    return {kind: held / 1e9 for kind, held in peak.by_kind.items()}
 
 
 @cache
@@ -41,6 +67,27 @@ def script_peak(**replaced):
     ready = script.trainer(**{"max_steps": 1, "gradient_accumulation_steps": 1} | replaced)
     held = list(ready.model.parameters())
     return trace.measure_peak(ready.train, ready.args.device, held=held)
+
+
+def limited(budget):
+    """A real step over lists of documents that is out of memory above `budget`, and 400 documents."""
+    import torch
+
+    from batchlab import batches, data, loop, model, units
+    from batchlab.memory import trace
+
+    corpus = data.embedded()
+    small = model.small(corpus.vocabulary, layers=1, hidden=32)
+    optimizer = torch.optim.AdamW(small.parameters(), lr=0.0)  # no weight moves
+
+    def step(micro_batches):
+        parts = [batches.padded(micro, range(len(micro))) for micro in micro_batches]
+        held = [*small.parameters(), *(one for part in parts for one in part.values())]
+        peak = trace.measure_peak(lambda: loop.train_step(small, optimizer, parts), held=held)
+        if peak > budget:
+            raise torch.OutOfMemoryError(f"{units.size(peak)} of {units.size(budget)}")
+
+    return step, [one["input_ids"].tolist() for one in corpus.at_most(256)][:400]
 
 
 def plain_loss(hidden, head, labels, chunk):

@@ -1,10 +1,10 @@
-"""Second derivatives of the small network: products with the Hessian, its trace, its sharpness.
+"""Second derivatives of the small network: products with the Hessian, and its sharpness.
 
     weights, task, seed  ->  v -> H v, without H
 
 Words
     H          second derivatives of the training loss by all weights of the network
-    sharpness  the eigenvalue of H that is largest in size, by a function that the page defines
+    sharpness  the eigenvalue of H that is largest in size
     adaptive   the same of D H D, with D = the sizes of the weights: no rescaling of layers moves it
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from batchlab.exercises.minima import networks
 
-__all__ = ["by_alpha", "flat", "loss_of", "points", "product", "trace"]
+__all__ = ["by_alpha", "flat", "loss_of", "points", "product", "sharpness"]
 
 NAMES = ("W1", "b1", "W2", "b2")
 ALPHAS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -46,16 +46,6 @@ def product(weights, task, seed, *, adaptive=False):
     return multiplied
 
 
-def trace(multiplied, size, draws=50):
-    """Hutchinson's estimate of the sum of all eigenvalues, and its standard error.
-
-    v has random signs: the mean of v . H v is the trace.
-    """
-    rng = np.random.default_rng(0)
-    values = [v @ multiplied(v) for v in rng.choice([-1.0, 1.0], size=(draws, size))]
-    return float(np.mean(values)), float(np.std(values, ddof=1) / draws**0.5)
-
-
 def loss_of(weights, task, seed):
     """Mean cross-entropy on the test set, in nats."""
     return networks.cross_entropy(
@@ -63,19 +53,28 @@ def loss_of(weights, task, seed):
     )
 
 
-def points(sharpness, task="noisy", seeds=range(3)):
+def sharpness(multiplied, start, steps):
+    """The eigenvalue that is largest in size, by power iteration; `multiplied(v)` gives H v."""
+    v = start / np.linalg.norm(start)
+    for _ in range(steps):
+        v = multiplied(v)
+        v = v / np.linalg.norm(v)
+    return float(v @ multiplied(v))
+
+
+def points(sharpest, task="noisy", seeds=range(3)):
     """{batch and rate: (sharpness, test loss) of each seed}, equal steps, for a figure."""
     start, found = np.random.default_rng(5).normal(size=195), {}
     for batch in (8, 128):
         for rate in (0.1, 0.8):
             own = [(networks.trained(task, batch, 640, rate, seed), seed) for seed in seeds]
-            sharp = [sharpness(product(weights, task, seed), start, 40) for weights, seed in own]
+            sharp = [sharpest(product(weights, task, seed), start, 40) for weights, seed in own]
             losses = [loss_of(weights, task, seed) for weights, seed in own]
             found[f"batch {batch}, rate {rate}"] = (sharp, losses)
     return found
 
 
-def by_alpha(sharpness, rescale, seed=0):
+def by_alpha(sharpest, rescale, seed=0):
     """{network and measure: (alphas, sharpness)}, for a figure, and {network: its test losses}."""
     start, lines, losses = np.random.default_rng(0).normal(size=195), {}, {}
     for batch in (8, 128):
@@ -85,5 +84,5 @@ def by_alpha(sharpness, rescale, seed=0):
         for adaptive in (False, True):
             products = [product(other, "noisy", seed, adaptive=adaptive) for other in others]
             name = f"batch {batch}, {'adaptive' if adaptive else 'plain'}"
-            lines[name] = (ALPHAS, [sharpness(one, start, 40) for one in products])
+            lines[name] = (ALPHAS, [sharpest(one, start, 40) for one in products])
     return lines, losses

@@ -58,6 +58,7 @@ def drawn(rng):
 
 exercise = Exercise(
     gap,
+    points=2,
     asked=asked,
     parts=("gap", "low", "high"),
     given=("T90",),

@@ -6,7 +6,7 @@ from batchlab.exercises import Exercise
 from batchlab.exercises.minima import planted
 from batchlab.exercises.minima.gap import T90, gap
 from batchlab.exercises.minima.tuned import runs_of, tuned
-from batchlab.exercises.minima.verdict_test import VERDICTS
+from batchlab.exercises.minima.verdicts import VERDICTS
 
 RATES = (0.1, 0.2, 0.4, 0.8, 1.6)
 LUCK = (0.0, 0.2, 0.1)  # of three seeds, with either batch

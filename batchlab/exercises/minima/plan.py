@@ -95,6 +95,7 @@ def drawn(rng):
 
 exercise = Exercise(
     plan,
+    points=2,
     fault=fault,
     mentions=named,
     hints=(

@@ -91,7 +91,7 @@ ALONE = [[[3, 8], [5, 2], [0, 0]], [[6, 1]], [[0], [7, 2], [4, 4]], [[6, 1], [0]
 
 exercise = Exercise(
     metered_run,
-    points=3,
+    points=4,
     scene=scene,
     asked=asked,
     drawn=drawn,

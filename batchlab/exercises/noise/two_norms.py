@@ -31,6 +31,7 @@ def drawn(rng):
 
 exercise = Exercise(
     two_norms,
+    points=2,
     asked=asked,
     drawn=drawn,
     parts=("squared gradient", "trace"),

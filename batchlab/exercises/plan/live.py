@@ -36,14 +36,40 @@ def lays_out(yours):
     )
 
 
-def of_rows(rows):
+def of_rows(rows, place="cpu"):
     """Rows that are laid out, as one micro-batch."""
     import torch
 
     return {
-        name: torch.stack([torch.as_tensor(row[name], dtype=torch.int64) for row in rows])
+        name: torch.stack([torch.as_tensor(row[name], dtype=torch.int64) for row in rows]).to(place)
         for name in NAMES
     }
+
+
+def fitted(guard, step, optimizer, budget, sequences, length):
+    """(rows that fit when tried, {rows: bytes at the peak}); out of memory above `budget` bytes.
+
+    `step` takes one step of `optimizer` over micro-batches of whole rows, lists of tokens.
+    """
+    import torch
+
+    from batchlab.memory import trace
+
+    weights = [one for group in optimizer.param_groups for one in group["params"]]
+    row, peaks = [1] * length, {}
+
+    def peak_of(parts):
+        states = [one for of in optimizer.state.values() for one in of.values()]
+        held = [*weights, *states]
+        return trace.measure_peak(lambda: step(parts), weights[0].device, held=held)
+
+    def limited(parts):
+        peaks[len(parts[0])] = peak_of(parts)
+        if peaks[len(parts[0])] > budget:
+            raise torch.OutOfMemoryError("above the budget")
+
+    peak_of([[row]])  # warms up, and makes the optimizer's states
+    return guard(limited, [row] * sequences, sequences, sequences)[0], peaks
 
 
 def groups(yours):

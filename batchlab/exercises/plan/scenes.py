@@ -11,7 +11,15 @@ from batchlab.exercises.accumulation.windows import windows
 from batchlab.exercises.effective.scenes import pack_rows, packs
 from batchlab.exercises.memory.most_rows import most_rows
 from batchlab.exercises.plan.foretold_test import foretold
-from batchlab.exercises.plan.live import groups, guards, lay_out, lays_out, of_rows, steps_once
+from batchlab.exercises.plan.live import (
+    fitted,
+    groups,
+    guards,
+    lay_out,
+    lays_out,
+    of_rows,
+    steps_once,
+)
 from batchlab.exercises.plan.offers import KINDS
 from batchlab.exercises.plan.plan_run import GENERATED, PACKED, small
 from batchlab.exercises.plan.run_bytes import run_bytes
@@ -22,6 +30,8 @@ __all__ = [
     "LLAMA_8B",
     "PACKED",
     "calibration",
+    "compared",
+    "fitted",
     "fitting",
     "foretold",
     "groups",
@@ -92,6 +102,21 @@ def fitting():
     }
     start = {"rows": 2, "kind": "lora", "rank": 16, "layers": "kept"}
     return widgets.explorer("Llama 3 8B on one device", controls, scene, start=start)
+
+
+def compared(promised, fits, peaks, log):
+    """[(what, promised, came)] of a run; log holds (slots, seconds, loss) of each step."""
+    half = len(log) // 2
+    slots, seconds = (sum(part) for part in zip(*(one[:2] for one in log[half:]), strict=True))
+    guess = foretold([one[:2] for one in log[:half]], slots)
+    return [
+        ("steps", promised["steps"], len(log)),
+        ("slots", promised["slots"], sum(one[0] for one in log)),
+        ("rows that fit", promised["rows"], fits),
+        ("bytes at the peak", promised["bytes"], peaks.get(promised["rows"], peaks[fits])),
+        ("hours, by utilisation", promised["hours"], sum(one[1] for one in log) / 3600),
+        ("seconds of the second half", guess, seconds),
+    ]
 
 
 def page(title, planned, checked):

@@ -1,6 +1,6 @@
 """Rates: the batch changed. The exercises in the order of the page."""
 
-ORDER = ("most-growth", "adam-rule", "which-rule", "growth-loss", "warmup-test", "token-schedule")
+ORDER = ("adam-rule", "which-rule", "growth-loss", "token-schedule")
 
 
 def told(lr, beta1, beta2, eps, decay):

@@ -16,6 +16,7 @@ from functools import cache, partial
 import numpy as np
 
 from batchlab import data
+from batchlab.counts import IGNORE
 
 WORDS, PAIRS, SEEDS = 64, 8192, 4
 BATCHES = (8, 64, 512)
@@ -102,6 +103,21 @@ def _vertex(x, y):
     lowest = int(np.clip(np.argmin(y), 1, len(y) - 2))
     a, b, _ = np.polyfit(x[lowest - 1 : lowest + 2], y[lowest - 1 : lowest + 2], 2)
     return float(np.clip(-b / (2 * a), x[0], x[-1]))
+
+
+def held_out(model, rows):
+    """The loss of a causal model over rows of input_ids and labels, nats a target token."""
+    import torch
+
+    total = many = 0
+    with torch.no_grad():
+        for row in rows:
+            ids, labels = (torch.tensor([row[name]]) for name in ("input_ids", "labels"))
+            here = int((labels[:, 1:] != IGNORE).sum())
+            if here:
+                total += here * float(model.eval()(input_ids=ids, labels=labels).loss)
+                many += here
+    return total / many
 
 
 def followed(schedule, batches):

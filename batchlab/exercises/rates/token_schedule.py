@@ -200,7 +200,7 @@ def drawn(rng):
 TWO = steps(100, 100)
 exercise = Exercise(
     TokenSchedule,
-    points=3,
+    points=4,
     scene=scene,
     given=("adam_rule",),
     asked=asked,

@@ -49,6 +49,7 @@ def why(got):
 
 exercise = Exercise(
     which_rule,
+    points=2,
     hints=(
         "which optimizer, which unit, which k?",
         "compare the larger batch with the range where the rule was shown; of SGD with the noise scale",

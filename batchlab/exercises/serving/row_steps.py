@@ -29,6 +29,7 @@ def drawn(rng):
 
 exercise = Exercise(
     row_steps,
+    points=2,
     hints=(
         "cut the outputs into batches: outputs[start : start + rows]",
         "each row of a batch computes as many row-steps as the longest of the batch needs",

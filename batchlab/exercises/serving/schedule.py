@@ -139,7 +139,7 @@ def drawn(rng):
 PRICES = 0.5, 0.125
 exercise = Exercise(
     schedule,
-    points=3,
+    points=4,
     hints=(
         "a list of those that have not started, sorted by arrival; a dict of those that run, with the tokens still to come",
         "in one loop: admit from the front, else let the clock go on; then one pass; then take out who is done",

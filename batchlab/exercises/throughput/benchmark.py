@@ -57,7 +57,7 @@ def drawn(rng):
 THREE, JITTER = {"A": 0.04, "B": 0.1, "C": 0.06}, (1.0, 1.7, 0.6, 2.5, 1.1, 0.9, 1.45)
 exercise = Exercise(
     benchmark,
-    points=3,
+    points=4,
     hints=(
         "a helper stretch(call, calls): wait, clock, the calls, wait, clock",
         "warm up and double for each setting first; only then the rounds",

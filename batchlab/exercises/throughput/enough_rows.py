@@ -23,6 +23,7 @@ def drawn(rng):
 
 exercise = Exercise(
     enough_rows,
+    points=2,
     hints=(
         "b rows take t0 + tau * b seconds: how many rows a second is that, and where does it end?",
         "the best rate is 1 / tau; ask b / (t0 + tau * b) >= share / tau, and solve for b",

@@ -43,9 +43,9 @@ exercise = Exercise(
     fit_step,
     points=2,
     hints=(
-        "two sums over b - mean(b) give tau; the line goes through both means",
-        "the residuals are t - t0 - tau * b; square, add, divide by n - 2",
-        "s / sqrt(S) for tau; s * sqrt(1 / n + mean(b)**2 / S) for t0",
+        "(tau, t0), cov = np.polyfit(rows, seconds, 1, cov=True): the slope comes first",
+        "variances stand on the diagonal of the covariance, that of tau first",
+        "refuse what polyfit cannot say: fewer than three, or all of one size",
     ),
     asked=asked,
     abs=1e-5,
@@ -98,6 +98,10 @@ for _thought, *_changes in [
         ("[t0, tau, *errors]", "[tau, t0, *errors[::-1]]"),
     ),
     ("the errors are exchanged", ("*errors]", "*errors[::-1]]")),
+    (
+        "tau stands where t0 is asked: polyfit gives the slope first",
+        ("[t0, tau, *errors]", "[tau, t0, *errors]"),
+    ),
     (
         "weighted: every measurement counts the same",
         (
