@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from batchlab import lengths
+from batchlab import lengths, records
 
 LENGTH, ROWS, VOCABULARY = 2048, 8, 50_000
 DOCUMENTS = 20_000  # that are written once; a file is many copies of them
@@ -201,7 +201,7 @@ def compared(path: Path, ways: list[str], rounds: int) -> Iterator[dict[str, Any
         found.setdefault((way, task), []).append(one)
         print(way, task, one, file=sys.stderr, flush=True)
     for way in ways:
-        record: dict[str, Any] = {"benchmark": "streaming", "way": way, "rounds": rounds}
+        record: dict[str, Any] = {"what": "a file", "way": way, "rounds": rounds}
         record["megabytes"] = round(path.stat().st_size / 1e6)
         for task in TASKS:
             for name in ("cpu", "seconds", "mib", "mib_at_half"):
@@ -215,14 +215,14 @@ def ranks_of(path: Path, way: str, ranks: int) -> dict[str, Any]:
     """CPU seconds of all ranks together, over those of one."""
     one = apart(way, "pass", path, 0, 1, 0)["cpu"]
     together = sum(apart(way, "pass", path, rank, ranks, 0)["cpu"] for rank in range(ranks))
-    return {"benchmark": "streaming_ranks", "way": way, "ranks": ranks, "ratio": together / one}
+    return {"what": "ranks", "way": way, "ranks": ranks, "ratio": together / one}
 
 
 def keep(record: dict[str, Any], output: Path | None) -> None:
     print(json.dumps(record), flush=True)
     if output:
-        with output.open("a") as file:
-            file.write(json.dumps(record) + "\n")
+        line = {"kind": "streams", **record, "environment": records.environment()}
+        records.append(output, line)
 
 
 def _is_there(name: str) -> bool:
@@ -248,7 +248,7 @@ def main() -> None:
         write(path, chosen.megabytes)
         if "mosaic" in ways:
             made = apart("mosaic", "prepare", path, 0, 1, 0)
-            keep({"benchmark": "streaming_prepare", "way": "mosaic"} | made, chosen.output)
+            keep({"what": "making shards", "way": "mosaic"} | made, chosen.output)
         for record in compared(path, ways, chosen.rounds):
             keep(record, chosen.output)
         fewer = folder / "fewer.jsonl"

@@ -16,7 +16,7 @@ import torch
 from pyarrow import parquet
 from torch.utils.data import DataLoader
 
-from batchlab import batches, data, loader
+from batchlab import batches, data, loader, records
 from batchlab.data import Stream, _lane
 
 DOCUMENTS = [[1000 + n] + [7] * (n % 30) for n in range(700)]
@@ -303,6 +303,18 @@ def test_a_worker_that_dies_is_told(source, monkeypatch):
     monkeypatch.setattr("batchlab.data._feeder.PROGRAM", "import os; os._exit(7) # {path}")
     with pytest.raises(RuntimeError, match="a process that reads ahead ended with code 7"):
         next(iter(stream))
+
+
+def test_the_record_stands_beside_the_peers():
+    lines = records.read("streams")
+    ours, *others = (one for one in lines if one["what"] == "a file")
+    assert ours["way"] == "ours" and {one["way"] for one in others} == {"datasets", "mosaic"}
+    for one in others:
+        assert ours["pass_cpu"] < one["pass_cpu"] and ours["pass_mib"] < one["pass_mib"]
+    assert ours["first_seconds"] < 2 and ours["resume_seconds"] < 1
+    assert ours["pass_mib"] < 1.02 * ours["pass_mib_at_half"], "memory is flat"
+    (dealt,) = (one for one in lines if one["what"] == "ranks" and one["way"] == "ours")
+    assert dealt["ranks"] == 8 and dealt["ratio"] <= 1.2
 
 
 CHILD = """

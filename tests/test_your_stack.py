@@ -67,6 +67,17 @@ def test_a_data_set_and_a_stream_are_packed():
     assert Counter(chain(*(row["input_ids"] for row in stream))) == EVERY
 
 
+def test_a_file_is_streamed_by_two_ranks(tmp_path):
+    path, steps = tmp_path / "documents.jsonl", []
+    path.write_text("".join(f'{{"input_ids": {ids}}}\n' for ids in IDS))
+    for rank in range(2):
+        names = {"documents": path, "rank": rank, "ranks": 2, "train_step": steps.append}
+        made = ran("A file that no memory holds", **names)
+        assert made["stream"].standing.epoch == 1 and len(made["states"]) == 1
+    tokens = torch.cat([step["input_ids"][step["input_ids"] > 0] for step in steps])
+    assert Counter(tokens.tolist()) == EVERY
+
+
 WORKER = """
 import sys
 import datasets
