@@ -105,6 +105,24 @@ def test_an_answer_that_raises_before_its_definition_says_so(engine):
     assert one.verdict == "ERROR" and "OSError: no file" in one.message
 
 
+@pytest.mark.parametrize("rest", ["", "check.passed('Right.')"])
+def test_an_answer_that_stands_in_the_cell_of_its_check_is_read(engine, rest):
+    """Two cells that were merged, or an answer typed above the check: a person looks, it counts."""
+    what = right_but(total=stub("total"))
+    for one in what["cells"]:
+        if one["id"] == "check-total":
+            one["source"] = f"{HELPER['source']}\n{CALLS}\n{rest}"
+    found = judged(engine, what)
+    assert [one.points for one in found] == [2] * 5 and found[0].verdict == "REVIEW"
+
+
+def test_a_feature_of_python_that_a_cell_asks_for_holds_in_the_cells_below(engine):
+    what = right_but(total="def total(lengths: Some) -> Undefined:\n    return sum(lengths)")
+    mine = cell("mine", "from __future__ import annotations")
+    assert verdicts(engine, around(what, [mine])) == {"PASS"}
+    assert judged(engine, what)[0].points == 0, "as in Jupyter"
+
+
 def test_the_check_of_a_moment_is_not_that_of_another_answer(engine):
     first, last = right_but(total=stub("total")), cell("late", "def total(lengths):\n    return 5")
     assert judged(engine, notebook([*first["cells"], last]))[0].points == 0

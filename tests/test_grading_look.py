@@ -35,6 +35,15 @@ def test_who_opens_the_references_is_named_and_keeps_all_points(engine, code):
     assert total(judged) == 10 and looked_at(judged) == ("REFERENCE",)
 
 
+def test_who_opens_them_only_when_called_is_named_too(engine):
+    parts = "def {}:\n    __import__('batchlab.exer' + 'cises.padding.waste')\n    return {}"
+    early = parts.format("total(lengths)", "sum(lengths)")
+    late = parts.format("parts(count, size)", "-(-count // size)")
+    for what in (right_but(total=early), right_but(parts=late)):
+        judged = engine.grade(json.dumps(what).encode())
+        assert total(judged) == 10 and looked_at(judged) == ("REFERENCE",)
+
+
 @pytest.mark.parametrize("code", ["exercises = [1, 2]", "from batchlab.classroom import check"])
 def test_who_opens_something_else_is_not(engine, code):
     assert not _cells.opens_exercises(code)

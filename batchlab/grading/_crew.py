@@ -93,8 +93,9 @@ class Crew:
 
     def start(self) -> Worker:
         """Add a worker; its greeting comes through `heard`."""
+        alone = ["-P"] * (self.setting["engine"] == ENGINE)  # a json.py of a student lies here
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "batchlab.grading._worker"],
+            [sys.executable, *alone, "-m", "batchlab.grading._worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if os.environ.get("BATCHLAB_GRADING_LOG") else subprocess.DEVNULL,

@@ -10,7 +10,6 @@ import base64
 import collections
 import functools
 import math
-import random
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -32,6 +31,8 @@ from batchlab.grading._values import (
     Garbage,
     Offered,
     Stand,
+    drawer,
+    is_class_of,
     named,
 )
 
@@ -211,7 +212,7 @@ class Unpacking:
         if root not in (CLASSES if self.codec.strict else BY_NAME):
             raise Garbage(f"{module} is not known here")
         found = named(module, name, load=not self.codec.strict)
-        if found is None or (self.codec.strict and not _is_class_of(found, CLASSES)):
+        if found is None or (self.codec.strict and not is_class_of(found, CLASSES)):
             raise Garbage(f"{module}.{name} is not known here")
         return found
 
@@ -228,7 +229,7 @@ class Unpacking:
         raise Garbage(f"{kind} {name!r}")
 
     def generator(self, tree: Any, depth: int) -> Any:
-        return _drawer(tree[1], self.value(tree[2], depth + 1))
+        return drawer(tree[1], self.value(tree[2], depth + 1))
 
     def sequence(self, tree: Any, depth: int) -> Any:
         _, name, text, fixed, inside = tree
@@ -253,11 +254,6 @@ def _class(name: str, base: type) -> Any:
     return type(name, (base,), {"__repr__": lambda self: self.looks})
 
 
-def _is_class_of(found: Any, packages: set[str]) -> bool:
-    """Whether this is a class that one of these packages defines, and not one that it imports."""
-    return isinstance(found, type) and found.__module__.partition(".")[0] in packages
-
-
 def _dtype(text: Any) -> np.dtype:
     if type(text) is not str or not DTYPE.fullmatch(text):
         raise Garbage(f"numbers of {str(text)[:20]!r}")
@@ -273,26 +269,6 @@ def _size(shape: Any) -> int:
             raise Garbage("no shape")
         size *= one
     return size
-
-
-def _drawer(kind: Any, state: Any) -> Any:
-    if kind == "random":
-        made = random.Random()
-        made.setstate(state)
-        return made
-    if kind == "RandomState":
-        old = np.random.RandomState()
-        old.set_state(state)
-        return old
-    if kind == "torch":
-        import torch
-
-        return torch.Generator().set_state(state)
-    if kind not in {"PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"}:
-        raise Garbage(f"a generator {str(kind)[:20]!r}")
-    bits = getattr(np.random, kind)()
-    bits.state = state
-    return np.random.Generator(bits)
 
 
 READERS: dict[str, Callable[[Unpacking, Any, int], Any]] = {

@@ -8,8 +8,11 @@ Words
 """
 
 import contextlib
+import random
 import sys
 from typing import Any
+
+import numpy as np
 
 from batchlab.classroom.afar import Gone
 
@@ -30,6 +33,8 @@ __all__ = [
     "Offered",
     "Stand",
     "TooLarge",
+    "drawer",
+    "is_class_of",
     "named",
 ]
 
@@ -120,3 +125,29 @@ def named(module: str, name: str, *, load: bool = False) -> Any:
     for part in name.split("."):
         found = getattr(found, part, None)
     return found
+
+
+def is_class_of(found: Any, packages: set[str]) -> bool:
+    """Whether this is a class that one of these packages defines, and not one that it imports."""
+    return isinstance(found, type) and found.__module__.partition(".")[0] in packages
+
+
+def drawer(kind: Any, state: Any) -> Any:
+    """A random generator in a state; Garbage where there is no such kind."""
+    if kind == "random":
+        made = random.Random()
+        made.setstate(state)
+        return made
+    if kind == "RandomState":
+        old = np.random.RandomState()
+        old.set_state(state)
+        return old
+    if kind == "torch":
+        import torch
+
+        return torch.Generator().set_state(state)
+    if kind not in {"PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"}:
+        raise Garbage(f"a generator {str(kind)[:20]!r}")
+    bits = getattr(np.random, kind)()
+    bits.state = state
+    return np.random.Generator(bits)

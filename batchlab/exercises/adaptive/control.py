@@ -49,7 +49,7 @@ def fault(got, name, start, most, lows, **run):
     steps = planted.walked(right, start, most, lows, **run)
     wrong = reasons.first_wrong(steps, got)
     if wrong is None:
-        return ""
+        return "" if len(got) == len(steps) else f"{len(got)} settings for {len(steps)} readings"
     place, count = wrong
     settings, reading, _ = steps[place]
     new, where = got[place], f"reading {place + 1} ({reasons.said(settings, reading)})"
