@@ -81,11 +81,13 @@ def of_dataset(dataset: Any, column: str = "input_ids") -> np.ndarray:
 def ids_of(document: Any) -> Sequence[int]:
     """The token ids of one document; a text is refused, since its letters are no tokens."""
     ids = document
-    if isinstance(document, Mapping):
+    if isinstance(document, dict | Mapping):  # a dict is known sooner
         if "input_ids" not in document:
             there = ", ".join(map(str, document)) or "none"
             raise ValueError(f"a document has no field input_ids; its fields are {there}")
         ids = document["input_ids"]
+    if isinstance(ids, np.ndarray) and ids.ndim:
+        return ids  # type: ignore[return-value]
     if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
         raise ValueError(f"a document is a list of token ids, got {ids!r:.40}: tokenize it first")
     return ids  # type: ignore[no-any-return]

@@ -273,6 +273,24 @@ def test_lists_of_lengths_never_load_torch_or_a_tokenizer(verb):
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_a_step_alone_reads_no_public_runs():
+    """What a proposal or a bill needs is imported for them only."""
+    code = (
+        "import sys; from batchlab import cli; words = sys.argv[1:]; cli.main(words); "
+        "rooms = ('records', 'proposal', 'roofline', 'cluster', 'rates'); "
+        "print([room for room in rooms if f'batchlab.{room}' in sys.modules])"
+    )
+    for words, loaded in (
+        (["plan"], []),
+        (["pack"], []),
+        (["plan", "--tokens", "1000000"], ["records", "proposal", "roofline", "cluster", "rates"]),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == str(loaded)
+
+
 def test_memory_is_predicted_for_a_config_and_a_bad_one_is_named(capsys, tmp_path):
     found = as_json(capsys, "memory", "--rows", 1, 2, "--length", 64)
     one, two = found["rows"]

@@ -32,6 +32,7 @@ from batchlab.counts import IGNORE, MicroBatch
 
 __all__ = ["IGNORE", "MicroBatch", "flattened", "packed", "padded"]
 
+WIDTHS = (np.dtype(np.int32), np.dtype(np.int64))
 Document = tuple[np.ndarray, np.ndarray]  # its token ids and its labels
 
 
@@ -103,8 +104,8 @@ def _filled(
     arrays = _blank((len(read), row_length), pad_id)
     for row, whole in enumerate(read):
         inside = row, slice(used[row])
-        arrays["input_ids"][inside] = np.concatenate([ids for ids, _ in whole])
-        arrays["labels"][inside] = np.concatenate([labels for _, labels in whole])
+        np.concatenate([ids for ids, _ in whole], out=arrays["input_ids"][inside])
+        np.concatenate([labels for _, labels in whole], out=arrays["labels"][inside])
     arrays["labels"].reshape(-1)[starts] = IGNORE
     positions = np.arange(len(read) * row_length) - np.repeat(starts, segments)
     return {
@@ -129,16 +130,22 @@ def _overflow(row: int, numbers: Sequence[int], read: list[Document], row_length
 def _document(documents: Sequence[Any], number: int) -> Document:
     """Token ids and labels of one document as they are given; whoever writes ignores the first."""
     document = documents[int(number)]
-    ids = np.asarray(lengths.ids_of(document), dtype=np.int64)
+    ids = _integers(lengths.ids_of(document))
     if ids.ndim != 1 or len(ids) == 0:
         raise ValueError(f"document {number} must be a flat list of tokens, got shape {ids.shape}")
-    given = document.get("labels") if isinstance(document, Mapping) else None
+    given = document.get("labels") if isinstance(document, dict | Mapping) else None
     if given is None:
         return ids, ids
-    labels = np.asarray(given, dtype=np.int64)
+    labels = _integers(given)
     if labels.shape != ids.shape:
         raise ValueError(f"document {number} has {len(ids):,} tokens but {labels.size:,} labels")
     return ids, labels
+
+
+def _integers(values: Any) -> np.ndarray:
+    """An array that is written into one of 64 bits; of these two widths it is the one given."""
+    array = np.asarray(values)
+    return array if array.dtype in WIDTHS else np.asarray(values, dtype=np.int64)
 
 
 def _blank(shape: tuple[int, int], pad_id: int) -> dict[str, np.ndarray]:

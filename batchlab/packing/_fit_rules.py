@@ -161,12 +161,13 @@ def next_fit(tokens: np.ndarray, row_length: int) -> tuple[np.ndarray, int]:
     """Next fit: in the order of the data, closing a row as soon as a document does not fit."""
     n = len(tokens)
     if n <= FEW:
-        room, begins = 0, list[int]()
+        room, starts = 0, list[int]()
         for document, length in enumerate(tokens.tolist()):
             room -= length
             if room < 0:
-                begins.append(document)
+                starts.append(document)
                 room = row_length - length
+        begins = np.array(starts)
     else:
         ends = np.cumsum(tokens)
         limit = ends - tokens
