@@ -127,7 +127,7 @@ def damaged(kind):
 FAULTS = [launcher_killed, all_killed, one_killed, one_frozen, no_room, clock_jumped]
 FAULTS += [damaged(kind) for kind in faults.DAMAGES]
 TWO = [
-    (1, [no_room, launcher_killed, damaged("cut")]),
+    (1, [no_room, clock_jumped, damaged("cut")]),
     (2, [all_killed, damaged("flip"), one_frozen]),
 ]
 MANY = [

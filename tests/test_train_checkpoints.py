@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,22 @@ def test_verify_names_what_is_wrong(tmp_path, capsys, spoil, said):
     spoil(tmp_path)
     code, text = shown(tmp_path, capsys)
     assert code == 1 and said in text and "1 of " in text
+
+
+def test_verify_says_where_nothing_proves_the_curve_and_what_is_not_there(tmp_path, capsys):
+    """The faults: a line that somebody added was proven, and so was a run without checkpoints."""
+    grow(tmp_path, 3)
+    assert "nothing proves" not in shown(tmp_path, capsys)[1]
+    curves.append(tmp_path, {"step": 4, "tokens": 99}, to_disk=False)
+    code, said = shown(tmp_path, capsys)
+    assert code == 0 and "up to step 3; nothing proves the 1 later" in said
+    assert "monitor, 0 files" in said and "cannot be compared" in said
+    for number in (5, 6):
+        line = {"step": number, "tokens": 100 * number, "held_out": 2.0}
+        curves.append(tmp_path, line, to_disk=False)
+    shutil.rmtree(tmp_path / "checkpoints")
+    code, said = shown(tmp_path, capsys)
+    assert code == 1 and "goes on after a checkpoint, and there is none" in said
 
 
 def test_verify_of_no_run_is_refused(tmp_path, capsys):

@@ -17,12 +17,12 @@ def proof(folder: Path) -> Answer:
     from batchlab.cluster import training
 
     looks = training.verify(folder)
-    rows = [[one.what, one.fault or "as it was written"] for one in looks]
+    rows = [[one.what, one.fault or f"as it was written{one.limit}"] for one in looks]
+    lines = training.curve(folder) if not looks[-1].fault else []
     faults = [one.fault for one in looks if one.fault]
     files = [path for path in records.files_of(folder / "monitor.jsonl") if path.exists()]
-    lines = training.curve(folder) if not looks[-1].fault else []
-    if lines and files:
-        wrong = fault_of_records(lines, files)
+    if lines:
+        wrong = fault_of_records(lines, files) if files else None
         agrees = "agrees with the curve" if wrong == "" else "cannot be compared with the curve"
         rows.append([f"monitor, {len(files)} files", wrong or agrees])
         faults += [wrong] if wrong else []

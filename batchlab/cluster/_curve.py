@@ -10,7 +10,7 @@ from typing import Any
 
 from batchlab.cluster._pointer import Latest, measured, replace
 
-__all__ = ["CURVE", "append", "curve", "cut_back"]
+__all__ = ["CURVE", "append", "curve", "cut_back", "was_saved"]
 
 CURVE = "curve.jsonl"
 
@@ -32,6 +32,11 @@ def curve(folder: Path) -> list[dict[str, Any]]:
         except (ValueError, TypeError, KeyError):
             raise ValueError(f"{folder / CURVE}, line {number}: not a step of a curve") from None
     return found
+
+
+def was_saved(lines: list[dict[str, Any]]) -> bool:
+    """Whether the curve went on after a checkpoint: where one is due, the held-out loss is told."""
+    return any("held_out" in line for line in lines[:-1])
 
 
 def append(folder: Path, line: dict[str, Any], *, to_disk: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batchlab.cluster import _lock as lock
-from batchlab.cluster._curve import CURVE, curve
+from batchlab.cluster._curve import CURVE, curve, was_saved
 from batchlab.cluster._pointer import Latest, checkpoints, damage, latest, measured
 
 __all__ = ["Look", "verify"]
@@ -15,10 +15,13 @@ __all__ = ["Look", "verify"]
 
 @dataclass(frozen=True)
 class Look:
-    """One thing that was looked at: its name, and what is wrong with it; "" if nothing is."""
+    """One thing that was looked at: its name, what is wrong with it ("" if nothing is), and how
+    far it is proven, if not to its end.
+    """
 
     what: str
     fault: str = ""
+    limit: str = ""
 
 
 def verify(folder: Path) -> list[Look]:
@@ -39,7 +42,16 @@ def verify(folder: Path) -> list[Look]:
         else Look("record of a checkpoint", one)
         for one in found
     ]
-    return [*looks, Look(CURVE, _fault_of_curve(folder, found))]
+    fault = _fault_of_curve(folder, found)
+    return [*looks, Look(CURVE, fault, "" if fault else _limit(folder))]
+
+
+def _limit(folder: Path) -> str:
+    """Steps after the last checkpoint have no checksum yet."""
+    last, steps = latest(folder / "checkpoints"), len(curve(folder))
+    proven = last.steps if last else 0
+    later = f"; nothing proves the {steps - proven:,} later"
+    return f" up to step {proven:,}{later}" if steps > proven else ""
 
 
 def _fault_of_curve(folder: Path, found: list[Latest | str]) -> str:
@@ -53,6 +65,8 @@ def _fault_of_curve(folder: Path, found: list[Latest | str]) -> str:
         return f"{path} is gone"
     except ValueError as error:
         return str(error)
+    if not found and was_saved(lines):
+        return f"{path} goes on after a checkpoint, and there is none"
     tokens = 0
     for number, line in enumerate(lines, start=1):
         if line["step"] != number:

@@ -26,7 +26,7 @@ from typing import Any
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
-from batchlab.cluster._curve import curve
+from batchlab.cluster._curve import curve, was_saved
 from batchlab.cluster._heard import Heard
 from batchlab.cluster._pointer import checkpoints, latest, measured, replace
 from batchlab.cluster._verify import verify
@@ -192,7 +192,7 @@ def require_saved(folder: Path) -> None:
     """ValueError if the curve went on after a checkpoint, and none is there: it would be lost."""
     if not any(checkpoints(folder / "checkpoints")):
         lines = curve(folder)
-        if any("held_out" in line for line in lines[:-1]):  # looked at where a checkpoint is due
+        if was_saved(lines):
             raise ValueError(
                 f"{folder} has a curve of {len(lines):,} steps, and its checkpoints are gone: "
                 "bring them back, or give another folder"
