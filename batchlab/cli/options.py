@@ -145,6 +145,7 @@ WORDS: Mapping[str, Word] = {
 WHAT_IS_PROPOSED = "what its batch and rate follow, with --tokens and without a step"
 WHAT_IT_TAKES = "what the whole run takes, with --tokens and --devices"
 HOW_IT_IS_TRAINED = "how it is trained"
+HOW_LAYERS_ARE_SHARED = "layers over several devices: the peak of one of them"
 TRAINING = (
     "accumulation",
     "optimizer",
@@ -156,6 +157,7 @@ TRAINING = (
     "shard",
     "devices",
 )
+SHARED = ("tensor", "experts")
 BILL = ("tokens", "model", "card", "products", "price", "utilisation")
 PROPOSAL = ("optimizer", "lora", "generations", "noise_scale", "rate", "from_batch")
 
