@@ -331,3 +331,8 @@ def test_the_forecast_of_a_loss_in_chunks_bends_where_the_chunk_is_full(small):
         told = Forecast(small, length=64, loss_chunk=128).total_bytes(rows)
         traced = trace.predict_peak(small, rows=rows, length=64, loss_chunk=128).total_bytes
         assert told == pytest.approx(traced, rel=0.02), rows
+
+
+def test_a_micro_batch_of_ones_own_is_not_for_a_fit(small):
+    with pytest.raises(ValueError, match="batch is not for a fit"):
+        fit.predict_rows(small, DOCUMENTS, budget_bytes=2**30, batch={})
