@@ -347,3 +347,8 @@ def test_a_budget_of_exactly_one_row_holds_one_row(small, monkeypatch):
     assert [(one.rows, one.refused_rows) for one in found] == [(1, 2), (1, 2), (2, None)]
     with pytest.raises(ValueError, match="1 row of 64 slots fits into 699 B: 700 B predicted"):
         fit.predict_rows(small, DOCUMENTS, budget_bytes=699)
+
+
+def test_a_micro_batch_of_ones_own_is_not_for_a_fit(small):
+    with pytest.raises(ValueError, match="batch is not for a fit"):
+        fit.predict_rows(small, DOCUMENTS, budget_bytes=2**30, batch={})

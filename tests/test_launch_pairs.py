@@ -211,3 +211,26 @@ def test_an_older_name_of_the_length_is_no_contradiction(tmp_path):
     path.write_text(line)
     launch = from_config(path)
     assert launch.plan.length == 1024 and "TRL's default" in launch.notes[0]
+
+
+@pytest.mark.parametrize("name", ["log_completions: true", "use_vllm: true", "vllm_mode: colocate"])
+def test_a_file_that_generates_is_no_plain_fine_tuning(tmp_path, name):
+    path = tmp_path / "config.yaml"
+    rows = "per_device_train_batch_size: 4\ngradient_accumulation_steps: 2\n"
+    path.write_text(f"{rows}max_completion_length: 64\n")
+    with pytest.raises(ValueError, match="max_completion_length is of a stage"):
+        from_config(path, devices=2)
+    path.write_text(rows + name + "\n")
+    with pytest.raises(ValueError, match=f"{name.split(':')[0]} is of a stage"):
+        from_config(path, devices=2, length=64)
+
+
+@pytest.mark.parametrize(("rows", "noted"), [(8, 0), (1, 1)])
+def test_rows_that_may_be_prompts_are_noted(tmp_path, rows, noted):
+    """2 devices of 1 row hold 2 of the 8 completions of a prompt, if rows are completions."""
+    path = tmp_path / "run.sh"
+    sizes = f"--per_device_train_batch_size {rows} --gradient_accumulation_steps 4"
+    path.write_text(f"torchrun --nproc_per_node 2 grpo.py {sizes} --num_generations 8")
+    launch = from_config(path, length=64)
+    assert launch.plan == Plan(rows, 4, 2, length=64)
+    assert sum("8 times as large" in note for note in launch.notes) == noted

@@ -135,3 +135,18 @@ def test_a_tag_of_yaml_that_loads_another_file_is_not_followed(tmp_path):
         "data: !include data/owt.yaml\nmodel: {seq_len: 64}\ntrainer: {train_batch_size: 16}\n"
     )
     assert from_config(path, devices=4).plan == Plan(4, 1, 4, 64)
+
+
+def test_a_comment_ends_with_its_line_whatever_it_ends_in(tmp_path):
+    """The second line of a commented command ends in a backslash; the command below stands."""
+    line = "torchrun --nproc_per_node 2 sft.py " + TRAIN.format(rows=4, steps=2)
+    old = "# torchrun --nproc_per_node 4 sft.py \\\n#   --max_length 32 \\\n"
+    plans = [planned(tmp_path, text).plan for text in (old + line, line)]
+    assert plans == [Plan(4, 2, 2, length=64)] * 2
+
+
+def test_a_comment_inside_of_a_command_ends_the_command(tmp_path):
+    """What follows it is another command, which the shell does not find: 2 steps stay 2."""
+    line = "torchrun --nproc_per_node 2 sft.py " + TRAIN.format(rows=4, steps=2)
+    cut = " \\\n  # --seed 1 \\\n  --gradient_accumulation_steps 8"
+    assert planned(tmp_path, line + cut).plan == Plan(4, 2, 2, length=64)

@@ -49,6 +49,7 @@ def test_a_word_means_the_same_in_every_verb():
 
 GROUPS = (
     (options.HOW_IT_IS_TRAINED, options.TRAINING),
+    (options.HOW_LAYERS_ARE_SHARED, options.SHARED),
     (options.WHAT_IT_TAKES, options.BILL),
     (options.WHAT_IS_PROPOSED, options.PROPOSAL),
     (options.WHAT_A_RUN_HAS, options.RUN),

@@ -276,8 +276,7 @@ def test_the_depths_differ_by_whole_periods_and_end_like_the_model():
 @pytest.mark.parametrize(
     ("kind", "more", "words"),
     [
-        ("T5", {"d_model": 64, "num_layers": 2}, "t5 cannot be traced: Unrecognized configuration"),
-        ("Mamba", {}, "mamba cannot be traced: MambaForCausalLM does not support"),
+        ("CLIPText", {}, "clip_text_model cannot be traced: Unrecognized configuration"),
         ("Dots1", {"n_routed_experts": 4}, r"makes no model of this config \(TypeError"),
     ],
 )

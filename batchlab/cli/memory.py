@@ -38,8 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         length=1024,
     )
     options.offer_training(parser)
-    group = parser.add_argument_group("layers over several devices: the peak of one of them")
-    options.offer(group, "tensor", "experts", tensor=1, experts=1)
+    group = parser.add_argument_group(options.HOW_LAYERS_ARE_SHARED)
+    options.offer(group, *options.SHARED, tensor=1, experts=1)
 
 
 def run(args: argparse.Namespace) -> Answer:

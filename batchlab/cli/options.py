@@ -156,6 +156,7 @@ WHAT_IS_PROPOSED = "what its batch and rate follow, with --tokens and without a 
 WHAT_IT_TAKES = "what the whole run takes, with --tokens and --devices"
 HOW_IT_IS_TRAINED = "how it is trained"
 WHAT_A_RUN_HAS = "what a run may have besides"
+HOW_LAYERS_ARE_SHARED = "layers over several devices: the peak of one of them"
 TRAINING = (
     "accumulation",
     "optimizer",
@@ -168,6 +169,7 @@ TRAINING = (
     "devices",
 )
 RUN = ("lora", "compile", "schedule", "tokens", "warmup_tokens", "report_to", "doctor")
+SHARED = ("tensor", "experts")
 BILL = ("tokens", "model", "card", "products", "price", "utilisation")
 PROPOSAL = ("optimizer", "lora", "generations", "noise_scale", "rate", "from_batch")
 

@@ -19,6 +19,7 @@ from batchlab.plan import Plan
 __all__ = ["Least", "Prediction", "candidates", "predict_rows", "predicted"]
 
 Least = Callable[[int], int]
+OF_THE_MODEL = ("task", "batch")  # a fit is of documents and of a causal LM
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ def predict_rows(
     For what this machine cannot try: states in shards over devices that are not here. `how` are
     the options of `largest_rows` that say how a step is taken.
     """
+    if told := [name for name in OF_THE_MODEL if name in how]:
+        raise ValueError(f"{told[0]} is not for a fit: documents of a causal LM fill its rows")
     tokens = [lengths.of(document) for document in documents]
     plans = candidates(tokens, None, accumulation, most_rows, int)
     model, taken = unwrapped(model), How(**how)
@@ -105,7 +108,8 @@ def predicted(
     shard: Shard | None = None,
 ) -> dict[int, int]:
     """Bytes by rows; a budget that does not hold the states is refused."""
-    options: dict[str, Any] = {one.name: getattr(how, one.name) for one in fields(how)}
+    asked = [one.name for one in fields(how) if one.name not in OF_THE_MODEL]
+    options: dict[str, Any] = {name: getattr(how, name) for name in asked}
     options |= {"shard": shard} if shard else {}
     forecast = Forecast(model, length=max(tokens), **options)
     _require_states(forecast.states_bytes, budget, least)

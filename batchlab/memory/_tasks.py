@@ -40,7 +40,8 @@ def task_of(source: Any) -> Task:
     """The task of a model by its class, of a config by the class that it names."""
     config, names = source, getattr(source, "architectures", None) or [""]
     if isinstance(source, nn.Module):
-        base = source.get_base_model() if hasattr(source, "get_base_model") else source  # peft
+        base: Any = source
+        base = base.get_base_model() if hasattr(base, "get_base_model") else base  # peft
         config, names = getattr(base, "config", None), [type(base).__name__]
     for end, task in TASKS.items():
         if names[0].endswith(end):

@@ -26,6 +26,9 @@ ASSIGNED = re.compile(
 USED = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[@\]|\[\*\])?(?::?[-=]([^}$]*))?\})")
 DEFAULT = re.compile(r"\$\{(\w+):?=([^}$]*)\}")
 SUM = re.compile(r"\$\(\(([\w\s*/+%()-]{1,200})\)\)")
+COMMENTS = re.compile(
+    r"(?<!\\\n)^(?:[ \t]*#[^\n]*(?:\n|\Z))+", re.MULTILINE
+)  # a \ ends none of them
 OPENED = re.compile(r"^[ \t]*(if|case|fi|esac)\b", re.MULTILINE)
 WRITTEN = re.compile(  # a file, or a program of another language, inside of the script
     r"^[^\n]*\b(?:python3?|cat|tee)\b[^\n]*<<-?[ ]*(['\"]?)(\w+)\1[^\n]*\n.*?^[ \t]*\2[ \t]*$",
@@ -73,6 +76,7 @@ def split(text: str) -> list[str]:
 
 def _without_programs(text: str) -> str:
     """One command a line; comments, inner programs and what other programs print are gone."""
+    text = COMMENTS.sub("", text)
     text = WRITTEN.sub("", re.sub(r"\\\r?\n", " ", text))
     text = re.sub(r"(^|\s)#[^\n]*", r"\1", text)
     text = re.sub(r"`[^`]*`", COMPUTED, text)

@@ -54,7 +54,13 @@ def generated(given: Settings, launch: Launch, section: str = "", each: int = 8)
     each = given.count(group, each)
     prompts = quotient(made, each, "the completions of a generation,")
     rollout = Rollout(prompts, each, given.count(again, 1))
-    return replace(launch, unit="completions", rollout=rollout)
+    notes = launch.notes
+    if micro % each and not given.has(whole, of_step):
+        notes += (
+            f"rows count completions, as in TRL since 0.15; where they count prompts, as in R1-V "
+            f"and what was made of it, a step is {each} times as large",
+        )
+    return replace(launch, unit="completions", rollout=rollout, notes=notes)
 
 
 SCRIPTS = {
@@ -90,7 +96,7 @@ LOSSES = {
 }  # fmt: skip
 SHARED = (  # names of several stages, and never of plain fine-tuning
     "beta", "max_prompt_length", "max_completion_length", "precompute_ref_log_probs",
-    "reference_free", "reward_funcs",
+    "reference_free", "reward_funcs", "log_completions", "use_vllm", "vllm_mode",
 )  # fmt: skip
 
 
