@@ -1,14 +1,16 @@
 """What watching a loop costs: seconds of the same steps alone, watched, and under torch's profiler.
 
     python benchmarks/monitor.py [--steps N] [--blocks N] [--hidden N] [--compile] [--empty]
+                                 [--output FILE]
 
 A small model on the embedded corpus, eight rows of at most 64 tokens, in turns: a block of steps
-watched, one alone, one profiled, in an order that moves on with each turn. Seconds are those of the
-process, so that other work on the machine does not count but for the caches that it takes, from the
-first step to the last: a run begins and ends once. A block is longer than a record, so that writing
-is in it. The ratio is the median of the turns, between the turns that nine medians in ten lie in.
-With --compile every row has 64 slots. With --empty the model does nothing with its rows: what is
-left is what watching costs in itself, which a noisy machine cannot hide.
+watched and one alone, in an order that changes; then the same with the profiler. Seconds are those
+of the process, so that other work on the machine does not count but for the caches that it takes,
+from the first step to the last of a second pass: a run begins once, with a look at the machine that
+takes as long as hundreds of steps. A block is longer than a record, so that writing is in it. The
+ratio is the median of the turns, between the turns that nine medians in ten lie in. With --compile
+every row has 64 slots. With --empty the model does nothing with its rows: what is left is what
+watching costs in itself, which a noisy machine cannot hide.
 """
 
 import argparse
@@ -23,10 +25,10 @@ from typing import Any
 
 import torch
 
-from batchlab import batches, data, model, monitor
+from batchlab import batches, data, model, monitor, records
 
 LONGEST = 64
-KINDS = ("alone", "watched", "profiled")
+KINDS = ("watched", "profiled")
 
 
 def around(kind: str, net: Any, optimizer: torch.optim.Optimizer, folder: Path) -> Any:
@@ -40,13 +42,14 @@ def around(kind: str, net: Any, optimizer: torch.optim.Optimizer, folder: Path) 
 def block(
     kind: str, net: Any, optimizer: torch.optim.Optimizer, inputs: Any, folder: Path
 ) -> float:
-    """Process seconds of one pass over `inputs`."""
+    """Process seconds of the second of two passes over `inputs`."""
     with around(kind, net, optimizer, folder) as watch:
-        begin = time.process_time()
-        for batch in watch(inputs) if kind == "watched" else inputs:
-            net(**batch).loss.backward()
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+        for _ in range(2):
+            begin = time.process_time()
+            for batch in watch(inputs) if kind == "watched" else inputs:
+                net(**batch).loss.backward()
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=True)
         return time.process_time() - begin
 
 
@@ -57,6 +60,7 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=64, help="width of the model (64)")
     parser.add_argument("--compile", action="store_true", help="one static shape, compiled")
     parser.add_argument("--empty", action="store_true", help="a model without work")
+    parser.add_argument("--output", type=Path, help="file of records")
     options = parser.parse_args()
     torch.set_num_threads(1)
     corpus = data.embedded().at_most(LONGEST)
@@ -70,21 +74,31 @@ def main() -> None:
         inputs.append({name: made[name] for name in names})
     if options.compile:
         net.compile()
-    took: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    took: dict[str, list[float]] = {}
+    began = time.perf_counter(), time.process_time()
     with tempfile.TemporaryDirectory() as folder:
-        for turn in range(options.blocks + 1):
-            first = turn % len(KINDS)
-            for kind in KINDS[first:] + KINDS[:first]:
-                seconds = block(kind, net, optimizer, inputs, Path(folder))
+        for kind in KINDS:  # one after the other: once the profiler was there, watching costs more
+            ratios = took[kind] = []
+            for turn in range(options.blocks + 1):
+                pair = {}
+                for one in (kind, "alone") if turn % 2 else ("alone", kind):
+                    pair[one] = block(one, net, optimizer, inputs, Path(folder))
                 if turn:  # the first warms up, and a compiler works in it
-                    took[kind].append(seconds)
+                    ratios.append(pair[kind] / pair["alone"])
+                    took.setdefault("alone", []).append(pair["alone"])
+    core = (time.process_time() - began[1]) / (time.perf_counter() - began[0])
     step = median(took["alone"]) / options.steps
+    line = {"kind": "monitor_cost", "model": "empty" if options.empty else f"{options.hidden} wide"}
+    line |= {"step_seconds": step, "turns": options.blocks, "core": round(core, 2)}
     print(f"step {1e3 * step:.1f} ms; medians of {options.blocks} turns, beside the loop alone:")
-    for kind in KINDS[1:]:
-        ratios = sorted(w / a for w, a in zip(took[kind], took["alone"], strict=True))
+    for kind in KINDS:
+        ratios = sorted(took[kind])
         ratio, away = median(ratios), outermost(len(ratios))
+        line |= {kind: ratio, f"{kind}_low": ratios[away], f"{kind}_high": ratios[-1 - away]}
         span = f"{ratios[away]:.4f} to {ratios[-1 - away]:.4f}"
         print(f"  {kind}: {ratio:.4f} times ({span}), {1e6 * (ratio - 1) * step:+.0f} us a step")
+    if options.output:
+        records.append(options.output, line | {"environment": records.environment()})
 
 
 class Empty(torch.nn.Module):

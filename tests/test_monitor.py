@@ -294,3 +294,10 @@ def test_generation_past_a_wrapper_is_generation(tmp_path, monkeypatch):
     assert (cell.steps, cell.micro_batches) == (3, 3) and cell.parts.generation_seconds > 0
     monkeypatch.setattr(_passes, "called_inside", lambda model: [model])
     assert not cell_of(tmp_path / "again.jsonl").parts.generation_seconds, "the mistake: host"
+
+
+def test_the_record_says_what_watching_costs():
+    """One of a model without work, where nothing hides it: a hundredth of a step of 30 ms."""
+    (bare,) = [one for one in records.read("monitor_cost") if one["model"] == "empty"]
+    assert bare["watched_low"] <= bare["watched"] <= bare["watched_high"]
+    assert 0 < (bare["watched"] - 1) * bare["step_seconds"] < 0.01 * 0.030

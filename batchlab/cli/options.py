@@ -125,7 +125,7 @@ WORDS: Mapping[str, Word] = {
                   kind=whole),
     "form": Word("how processes share the model", "F", choices=FORMS),
     "schedule": Word("shape of the rate until --tokens", "S", choices=SCHEDULES),
-    "warmup_tokens": Word("target tokens until the rate is whole", "N", "10 steps", whole),
+    "warmup_tokens": Word("target tokens until the rate is whole", "N", "10 steps", above_zero),
     "compile": Word("compile the layers of the model", flag=True),
     "report_to": Word("tools that get the numbers as well", "TOOL", "none", choices=TOOLS),
     "doctor": Word("say at the end where the time went", flag=True),

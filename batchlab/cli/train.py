@@ -38,12 +38,12 @@ def run(args: argparse.Namespace) -> Answer:
         return proof(args.run)
     from batchlab.cluster import training
 
-    tokens = None if args.tokens is None else int(args.tokens)
-    rates.Curve(tokens, args.warmup_tokens or 0, args.schedule)  # refused before anything starts
+    tokens, warmup = (one and int(one) for one in (args.tokens, args.warmup_tokens))
+    rates.Curve(tokens, warmup or 0, args.schedule)  # refused before anything starts
     settings = training.Settings(
         args.data, args.model, rows=args.rows, length=args.length, rate=args.rate, form=args.form,
         stream=training.is_large(args.data), schedule=args.schedule, tokens=tokens,
-        warmup_tokens=args.warmup_tokens, lora=args.lora, compile=args.compile,
+        warmup_tokens=warmup, lora=args.lora, compile=args.compile,
     )  # fmt: skip
     with progress.bar() as shown:
 
