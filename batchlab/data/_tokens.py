@@ -169,7 +169,13 @@ class Encoder:
                 f"tokenizer {_name(self._tokenizer)} has no end-of-sequence token: set "
                 "tokenizer.eos_token, so that documents can end"
             )
-        return self._tokenizer(texts, add_special_tokens=special, **options)
+        try:
+            return self._tokenizer(texts, add_special_tokens=special, **options)
+        except Exception as error:
+            if type(error) is not Exception:
+                raise
+            name = _name(self._tokenizer)  # what the Rust of tokenizers raises has no other type
+            raise ValueError(f"tokenizer {name} cannot encode ({error})") from None
 
 
 def _is_bare(tokenizer: Any) -> bool:

@@ -84,3 +84,11 @@ def test_the_whole_folder_is_read(tmp_path):
     encoder = _tokens.Encoder(tmp_path)
     assert [list(ids) for ids in encoder.texts(TEXTS)] == [[1, 2], [], [3, 0, 1]]
     assert encoder.vocabulary == 5
+
+
+def test_a_word_that_the_tokenizer_has_no_token_for_is_one_line(tmp_path):
+    """The fault, found by 10,000 folders: an Exception of no other kind, and its traceback."""
+    for name, content in WHOLE.items():
+        (tmp_path / name).write_bytes(content.replace(b'{"<unk>":0,', b'{"<other>":0,'))
+    with pytest.raises(ValueError, match=r"cannot encode \(WordLevel error: Missing \[UNK\]"):
+        _tokens.Encoder(tmp_path).texts(TEXTS)
