@@ -15,7 +15,7 @@ BESIDE = {
     "adaptive/control", "batch/noise-meter", "buckets/windowed",
     "buckets/sampler", "checkpointing/checkpoint-segments", "feeding/own-part",
     "feeding/shuffled", "feeding/packer", "many/rank-mean",
-    "many/sharded-step", "many/exact-step", "memory/chunked-loss",
+    "many/exact-step", "memory/chunked-loss",
     "memory/most-rows", "noise/noise-scale", "noise/step-meter",
     "rates/adam-rule", "rates/token-schedule", "serving/schedule",
     "throughput/benchmark",

@@ -155,6 +155,8 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
         "train.max_seq_length": n},
     "nanochat": lambda r, a, d, n: {
         "device_batch_size": r, "total_batch_size": r * a * d * n, "max_seq_len": n},
+    "nanogpt": lambda r, a, d, n: {
+        "batch_size": r, "gradient_accumulation_steps": a * d, "block_size": n},
     "grpo": lambda r, a, d, n: {
         "per_device_train_batch_size": r, "gradient_accumulation_steps": a, "max_length": n,
         "num_generations": 1},
@@ -163,6 +165,9 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
         "actor_rollout_ref.actor.ppo_mini_batch_size": r * a * d,
         "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu": r, "data.max_prompt_length": 1,
         "data.max_response_length": n - 1},
+    "verl-sft": lambda r, a, d, n: {
+        "data.train_batch_size": r * a * d, "data.micro_batch_size_per_gpu": r,
+        "data.max_length": n},
     "nemo-rl": lambda r, a, d, n: {
         "sft.x": 1, "policy.train_global_batch_size": r * a * d,
         "policy.train_micro_batch_size": r, "policy.max_total_sequence_length": n},
@@ -173,10 +178,11 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
 
 
 STAGES = {"dpo", "orpo", "cpo", "reward", "kto", "rloo"}  # in words that they share
+BY_SCRIPT = {"openrlhf-offline"}  # its stage is the name of what it starts
 
 
 def test_every_tool_that_can_stand_alone_is_written_here():
-    assert set(TOOLS) - set(WRITTEN) == {"accelerate", "unsloth", *STAGES}
+    assert set(TOOLS) - set(WRITTEN) == {"accelerate", "unsloth", *STAGES, *BY_SCRIPT}
 
 
 def test_a_plan_in_the_words_of_a_tool_is_read_back(fuzz, tmp_path):
