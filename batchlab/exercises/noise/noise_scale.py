@@ -114,6 +114,14 @@ for _thought, *_changes in [
         ),
     ),
     (
+        "readings below 0 were left out: that is luck, too, and the mean needs it",
+        (FEW, "    readings = [one for one in readings if min(one) > 0]\n" + FEW),
+    ),
+    (
+        "readings below 0 were left out: that is luck, too, and the mean needs it",
+        (FEW, FEW + "    readings = [one for one in readings if min(one) > 0] or readings\n"),
+    ),
+    (
         "readings below 0 were cut: that is luck, too, and the mean needs it",
         (ROWS, ROWS + "    squared, trace = squared.clip(min=0), trace.clip(min=0)\n"),
     ),

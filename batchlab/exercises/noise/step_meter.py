@@ -141,6 +141,12 @@ PIECE = (
     "for p in learning]\n"
 )
 TOKENS = "            own = [int(one.sum()) for one in targets]\n            per = len(pieces) // len(own)\n"
+TOO_LONG = (
+    "the small norms are too long (sums so far, pieces of earlier windows, norms that are not "
+    "squared), or the big ones too short (the last piece only)"
+)
+MODE = "only the step changes anything: no model.train() or model.eval() of your own"
+WIPED = "the step empties old gradients itself: no zero_grad of your own"
 SUMS = "sum(sum(pieces[k * per : (k + 1) * per]) * (sum(own) / n)"
 for _thought, *_changes in [
     (
@@ -160,6 +166,24 @@ for _thought, *_changes in [
         "each micro-batch's own mean gradient: what backward made is its share of the sum",
         ("            small, big", TOKENS + "            small, big"),
         (SMALL, SUMS + " ** 2 for k, n in enumerate(own) if n) / sum(n > 0 for n in own)"),
+    ),
+    (
+        "each micro-batch counts alike, however few its rows: the pieces as they come, their sum over s",
+        ("            small, big", TOKENS + "            small, big"),
+        (
+            SMALL,
+            "sum(sum(pieces[k * per : (k + 1) * per]) * (sum(sizes) / n) ** 2 "
+            "for k, n in enumerate(sizes) if n) / sum(n > 0 for n in sizes)",
+        ),
+    ),
+    (
+        "the small norm is of the last micro-batch alone: add up those of all",
+        ("            small, big", TOKENS + "            small, big"),
+        (SMALL, "sum(pieces[-per:]) / share"),
+    ),
+    (
+        "the small batch is s B, which is no mean of the rows where micro-batches are unlike",
+        ("share * sum(sizes), sum(sizes)", "sum(sizes) / len(sizes), sum(sizes)"),
     ),
     (
         "own means weighted by tokens miss the noise of unequal lengths",
@@ -281,7 +305,7 @@ for _thought, *_changes in [
     exercise.edit(_thought, _changes)
 for _thought, _says, *_changes in [
     (
-        "the small norms are too long (pieces of earlier windows, sums so far), or the big ones too short (the last piece only)",
+        TOO_LONG,
         "sums so far",
         (PIECE, "    hooks = []\n"),
         (
@@ -290,8 +314,9 @@ for _thought, _says, *_changes in [
             "        pieces.append(sums[parameter])\n",
         ),
     ),
+    (TOO_LONG, "not squared", (SQUARE, "float(gradient.detach().double().norm())")),
     (
-        "the small norms are too long (pieces of earlier windows, sums so far), or the big ones too short (the last piece only)",
+        TOO_LONG,
         "pieces of earlier windows",
         ("            pieces.clear()\n", ""),
     ),
@@ -352,17 +377,17 @@ for _thought, _says, *_changes in [
         "schedule",
         (STEP, STEP + "            schedule.step()\n"),
     ),
-    ("evaluates, and stays so", "mode", (TRY, "    model.eval()\n" + TRY)),
-    ("always back to training", "mode", (SCALED, "    model.train()\n" + SCALED)),
+    (MODE, "model.eval()", (TRY, "    model.eval()\n" + TRY)),
+    (MODE, "model.train()", (SCALED, "    model.train()\n" + SCALED)),
     (
         "a seed of its own",
         "random state",
         (TRY, "    import torch\n\n    torch.manual_seed(0)\n" + TRY),
     ),
-    ("old gradients are wiped", "gradients between", (TRY, "    optimizer.zero_grad()\n" + TRY)),
+    (WIPED, "zero_grad", (TRY, "    optimizer.zero_grad()\n" + TRY)),
     (
-        "gradients are wiped at the end",
-        "gradients between",
+        WIPED,
+        "zero_grad",
         (SCALED, "    optimizer.zero_grad()\n" + SCALED),
     ),
     (

@@ -99,6 +99,10 @@ for _thought, *_changes in [
         (SQUARED, "(big_batch * big - small_batch * small) / (big_batch + small_batch)"),
     ),
     (
+        "divided by B - b alone: weigh each norm by its batch first",
+        (SQUARED, "(big - small) / (big_batch - small_batch)"),
+    ),
+    (
         "squared twice: these are squared norms already",
         (START, "    small, big = small**2, big**2\n" + START),
     ),

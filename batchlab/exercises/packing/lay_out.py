@@ -117,6 +117,10 @@ for _thought, *_changes in [
     ),
     (ENDS, (END, '    del row["cu_seqlens"][len(documents) + 1 :]\n' + END)),
     (ENDS, (END, '    row["cu_seqlens"].pop()\n' + END)),
+    (
+        "the tail is a segment of its own: the last document ends where the tail begins",
+        (END, '    del row["cu_seqlens"][len(documents) : len(documents) + bool(tail)]\n' + END),
+    ),
     ("lengths, not their running sum", ('len(row["input_ids"])', "len(tokens)")),
     (
         "lengths, not their running sum",
@@ -124,6 +128,20 @@ for _thought, *_changes in [
     ),
     ("an empty segment: where no slot is left there is no tail", (SEGMENTS, "[*documents, tail]")),
     (RUN_ON, (END, '    row["position_ids"] = list(range(row_length))\n' + END)),
+    (
+        RUN_ON,
+        (
+            END,
+            '    row["position_ids"] = [*range(row_length - len(tail)), *range(len(tail))]\n' + END,
+        ),
+    ),
+    (
+        RUN_ON,
+        (
+            END,
+            '    row["position_ids"] = [*range(row_length - len(tail)), *[0] * len(tail)]\n' + END,
+        ),
+    ),
     (
         "the tail counts on from the last document: it restarts too",
         (
