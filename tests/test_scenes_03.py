@@ -33,6 +33,14 @@ def test_the_record_says_what_the_lesson_says():
     for close in ("windows, mixed", "sorted in fours, mixed"):
         assert 0 < gap[close].mean() < 2 * error[close]
     assert abs(gap["shortest first"].mean()) < error["shortest first"]
+    last, before = (
+        np.mean([run["loss"][at] for run in runs if run["order"] == "shuffled"]) for at in (-1, -2)
+    )
+    assert round(before - last, 2) == 0.14  # nats, in an eighth of the tokens
+    windows = gap["windows, mixed"].mean(), 2 * error["windows, mixed"]
+    assert [round(one, 2) for one in windows] == [0.07, 0.10]
+    behind = [gain / (before - last) / 8 for gain in (windows[0], sum(windows))]
+    assert [round(share, 2) for share in behind] == [0.06, 0.15]
 
 
 def test_windows_compute_about_half_of_the_slots_of_shuffled():

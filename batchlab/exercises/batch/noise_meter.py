@@ -132,7 +132,9 @@ def state(network):
 
 
 def plain(said):
-    return {key: value.item() if hasattr(value, "item") else value for key, value in said.items()}
+    return {
+        key: value.tolist() if hasattr(value, "tolist") else value for key, value in said.items()
+    }
 
 
 # ---- the cases ------------------------------------------------------------------------------------
@@ -180,9 +182,18 @@ def drawn(rng):
 
 
 def why(got, pulls, **bench):
+    if isinstance(got.get("gradient"), list):
+        return VECTOR
     spread = got.get("spread", 0.0)
+    if (spread != spread or "empty" in bench) and any(n == 0 for _, n in pulls):
+        return (
+            "a micro-batch without target tokens was not skipped: look at its count, not its loss"
+        )
     lost = isinstance(spread, complex) or spread != spread
     return "rounding takes s squared below zero: max(0, ...) before the root" * lost
+
+
+VECTOR = "the vector G: one number is asked, its norm"
 
 
 exercise = Exercise(
@@ -197,8 +208,8 @@ exercise = Exercise(
     mentions=lambda pulls, **bench: (sum(n > 0 for _, n in pulls),),
     hints=(
         "by hand first: parts of 8 and 24 target tokens pull with 1 and 5; s is the root of 96",
-        "the gradient of a summed loss is n x g: add those up, and their squared lengths / n",
-        "s squared = (sum of |n g|^2 / n, less tokens x |G|^2) / (K - 1)",
+        "the gradient of a summed loss is n x g: divide it by n, and keep each g with its n",
+        "G is your mean weighted by n; s squared is the sum of n x |g - G|^2, divided by K - 1",
     ),
     shown=[
         (TWO,),
@@ -240,6 +251,34 @@ for _thought, *_changes in [
         ('"gradient": length', '"gradient": sum_length'),
     ),
     ("the square of n g is divided by n once: |n g|^2 / n", ("/ targets\n", "/ targets**2\n")),
+    (
+        "g is a gradient per target token: divide that of the summed loss by n",
+        ("total + summed", "total + targets * summed"),
+        ("/ targets\n", "* targets\n"),
+    ),
+    (
+        "these are distances of n x g from G: divide by n first",
+        (
+            "        total = total + summed",
+            "        heavy = targets * summed + (heavy if counted else 0)\n        total = total + summed",
+        ),
+        ("/ targets\n", "* targets\n"),
+        (
+            SPREAD,
+            "(squares - 2 * float(heavy @ total) / tokens + tokens * length**2) / (counted - 1)",
+        ),
+    ),
+    (
+        "divided by n twice: the loss or the gradient, once",
+        ("total + summed", "total + summed / targets"),
+        ("/ targets\n", "/ targets**3\n"),
+    ),
+    (
+        "the root comes last: first divide by K - 1",
+        (SPREAD, SPREAD.replace(" / (counted - 1)", "")),
+        ("max(0.0, spread_squared) ** 0.5", "max(0.0, spread_squared) ** 0.5 / (counted - 1)"),
+    ),
+    (VECTOR, ('"gradient": length', '"gradient": total / tokens')),
     (
         "the length of the gradients: take their distance from G",
         (SPREAD, "squares / (counted - 1)"),
@@ -304,6 +343,11 @@ for _thought, _says, *_changes in [
             "    modes = [(m, m.training) for m in network.modules()]\n    network.eval()\n    learning",
         ),
         (RETURN, "    for m, mode in modes:\n        m.training = mode\n" + RETURN),
+    ),
+    (
+        "a frozen parameter has no gradient: keep those with requires_grad",
+        "",
+        (LEARNING, "[*network.parameters()]"),
     ),
     (
         "a weight that a loss does not touch has gradient 0 there",
@@ -391,6 +435,28 @@ def equal_weights(network, micro_batches, loss_of):
         "gradient": float(lines.mean(0).norm()),
         "spread": float(off) ** 0.5,
     }
+
+
+@exercise.mistake
+def squares_unweighted(network, micro_batches, loss_of):
+    """weight each squared distance by its n: a long micro-batch is less noisy"""
+    import torch
+
+    learning = [p for p in network.parameters() if p.requires_grad]
+    lines, counts = [], []
+    for micro in micro_batches:
+        loss, n = loss_of(network, micro)
+        if n:
+            found = torch.autograd.grad(loss / n, learning, allow_unused=True)
+            flat = [(0 * p if g is None else g).flatten() for p, g in zip(learning, found)]
+            lines.append(torch.cat(flat).double())
+            counts.append(n)
+    if len(counts) < 2:
+        raise ValueError(f"only {len(counts)} micro-batches count")
+    lines, n = torch.stack(lines), torch.tensor(counts, dtype=torch.float64)
+    middle = n @ lines / n.sum()
+    off = ((lines - middle) ** 2).sum() / (len(n) - 1)
+    return {"target_tokens": int(n.sum()), "gradient": middle.norm(), "spread": off.sqrt()}
 
 
 @exercise.style

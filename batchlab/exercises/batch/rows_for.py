@@ -24,6 +24,7 @@ def drawn(rng):
 exercise = Exercise(
     rows_for,
     points=2,
+    whole=False,
     given=("noise",),
     asked=lambda gradients, share: f"rows for {share:.3g} of noise, {_said(gradients)}",
     hints=(

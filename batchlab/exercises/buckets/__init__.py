@@ -92,13 +92,14 @@ def too_alike(pairs, made):
         came = f"(seed, epoch) {other} and {(seed, epoch)} give the same batches"
         if sum(other) == seed + epoch:
             return came, PLUS
-        if other[0] * other[1] == seed * epoch == 0:
+        alike = other[0] == seed or other[1] == epoch
+        if alike and other[0] * other[1] == seed * epoch == 0:
             return came, "seed times epoch: a factor of 0 swallows the other; use [seed, epoch]"
         if other[0] == seed:
             return came, "the epoch is not in the seed"
         if other[1] == epoch:
             return came, "the seed is not used"
-        return came, "one sum of both with a small factor: trainings share orders; [seed, epoch]"
+        return came, "one sum of both, factor x seed + epoch: trainings share orders; [seed, epoch]"
     return "", ""
 
 

@@ -30,15 +30,16 @@ exercise = Exercise(
     shown=[
         (SEVEN, 0, 3),
         (SEVEN, 1, 3),
+        (SEVEN, 2, 3),
         (SEVEN[:6], 1, 3),
         (SEVEN[:1], 2, 4),
     ],
     drawn=drawn,
-    passed="Right: every rank has equally many, so none waits for ever.",
+    passed="Right: every rank has equally many, so none waits for another until the time-out.",
 )
 FILLED, TAKEN = "made + (made * ranks)[:missing]", "filled[rank::ranks]"
 for _thought, *_changes in [
-    ("one rank has fewer: the others would wait for ever", (FILLED, "made")),
+    ("one rank has fewer: the others would wait until the time-out", (FILLED, "made")),
     (
         "the rest is dropped: fill up with the first ones",
         (FILLED, "made[: len(made) // ranks * ranks]"),
@@ -61,6 +62,22 @@ for _thought, *_changes in [
         (TAKEN, "filled[rank * len(filled) // ranks : (rank + 1) * len(filled) // ranks]"),
     ),
     ("ranks are counted from 0", (TAKEN, "filled[rank - 1 :: ranks]")),
+    (
+        "ranks are counted from 0: no - 1",
+        (
+            TAKEN,
+            "[made[(k * ranks + rank - 1) % len(made)] for k in range(len(filled) // ranks)]",
+        ),
+    ),
+    ("ranks are counted from 0: no + 1", (TAKEN, "filled[rank + 1 :: ranks]")),
+    (
+        "the rank repeats its own first: the next ones of the list come again, from the front",
+        (TAKEN, "made[rank::ranks] + made[rank::ranks][: rank >= len(made) % ranks > 0]"),
+    ),
+    (
+        "always the very first: where two are missing, the first two come again",
+        (FILLED, "made + made[:1] * missing"),
+    ),
     ("every rank gets all of them", (TAKEN, "filled")),
     (
         "a micro-batch is dealt whole: its documents stay together",

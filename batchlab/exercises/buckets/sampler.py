@@ -40,8 +40,9 @@ class BudgetSampler:
 
     def __iter__(self):
         """The micro-batches of this epoch; the next loop gives those of the next one."""
-        yield from self.batches()
-        self.epoch += 1
+        own = self.batches()
+        self.epoch += 1  # now: a loop that is left by `break` is not given again
+        yield from own
 
     def __len__(self):
         """Micro-batches of this rank in this epoch."""
@@ -63,6 +64,10 @@ def scene(answer, lengths, slots, pool, ranks=1, epochs=1, pairs=()):
     with elsewhere():
         seen["there"] = taken(new())
     made = [new(one, ranks) for one in range(ranks)]
+    left = new()
+    next(iter(left), None)  # and leave that loop
+    seen["left"] = int(left.epoch)
+    seen["said"] = plainly(new().batches())
     seen["counts"] = [len(one) for one in made]
     seen["ranks"] = [[taken(one) for _ in range(epochs)] for one in made]
     seen["epochs"] = [int(one.epoch) for one in made]
@@ -81,9 +86,11 @@ def wrong(got, lengths, slots, pool, ranks=1, epochs=1, pairs=()):
         *_epoch(whole, lengths, slots),
         in_order(whole, lengths),
         *_dealt(whole, got["ranks"], lengths, ranks),
-        _moved_on(got["epochs"], epochs),
+        _moved_on(got["epochs"], epochs, got["left"]),
         *(fault for one in first[1:] if ranks == 1 for fault in _epoch(one, lengths, slots)),
-        _same(whole, first, got["there"]) if ranks == 1 and len(whole) > 9 else ("", ""),
+        _same(whole, first, got["there"], got["said"])
+        if ranks == 1 and len(whole) > 9
+        else ("", ""),
         _level(whole, got["orders"], lengths, slots, pool),
         too_alike(pairs, got["orders"]),
         _counted(got["counts"], got["ranks"], lengths),
@@ -112,11 +119,17 @@ def _dealt(whole, taken, lengths, ranks):
         return
     each, need = [len(share) for share in shares], -(-len(whole) // ranks)
     case = f"the ranks take {each} of {len(whole)} micro-batches"
-    if len(set(each)) > 1:
-        yield case, "one rank would wait for ever: give the first micro-batches once more"
     names = [tuple(sorted(batch)) for share in shares for batch in share]
-    lost = {*range(len(lengths))} - {n for name in names for n in name}
+    flat = [n for name in names for n in name]
+    lost = {*range(len(lengths))} - {*flat}
     own = {tuple(sorted(batch)) for batch in whole}
+    if {*names} != own and not lost and len(flat) - len(lengths) < ranks:
+        yield (
+            f"{case}; each rank cut documents of its own",
+            "the documents were dealt: cut the whole order first, then deal micro-batches",
+        )
+    if len(set(each)) > 1:
+        yield case, "one rank would wait: give the first micro-batches once more"
     if lost and {*names} <= own:
         yield (
             f"{case}; {len(lost)} documents are missing",
@@ -147,28 +160,44 @@ def _dealt(whole, taken, lengths, ranks):
         )
 
 
-def _moved_on(found, epochs):
-    """Every rank is in the same next epoch."""
-    if found == [epochs] * len(found):
-        return "", ""
-    return (
-        f"`epoch` of the ranks is {found} behind {epochs} loops, right is {epochs}",
-        "one epoch more on every rank, however many ranks there are: self.epoch += 1",
-    )
+def _moved_on(found, epochs, left):
+    """Every rank is in the same next epoch, also behind a loop that was left."""
+    said = f"`epoch` of the ranks is {found} behind {epochs} loops, right is {epochs}"
+    if found == [0] * len(found):
+        return said, "the sampler stays in its epoch: a loop adds 1"
+    if found != [epochs] * len(found):
+        cause = "one epoch more on every rank, however many ranks there are: self.epoch += 1"
+        return said, cause if len(found) > 1 else "only a loop adds 1: batches() and len() add none"
+    if left != 1:
+        return (
+            f"`epoch` is {left} behind one loop that was left by break, right is 1",
+            "that loop would be trained again: add 1 before you hand out the first micro-batch",
+        )
+    return "", ""
 
 
-def _same(whole, epochs, there):
+def _same(whole, epochs, there, said):
     """The same for whoever asks, other neighbours in the next epoch."""
     if whole != epochs[0]:
         return "two samplers, the same arguments, other batches", "drawn anew: ranks never agree"
     if whole != there:
         return "other batches in another process, on another rank", "seed with the numbers alone"
+    if whole != said:
+        return (
+            "the first loop does not give what batches() returned before it",
+            "the first loop is epoch 0: take self.batches() first, then add 1",
+        )
+    if len(epochs) > 1 and epochs[0] == epochs[1]:
+        return (
+            "the next loop gives the same micro-batches in the same order",
+            "the epoch is not in the seed, or batches are kept from the first loop",
+        )
     if len(epochs) > 1 and 20 < len(whole) < sum(map(len, whole)) / 3:
         sets = [{tuple(sorted(batch)) for batch in one} for one in epochs]
         if len(sets[0] & sets[1]) > len(sets[0]) / 4:
             return (
                 f"{len(sets[0] & sets[1])} of {len(whole)} micro-batches come again in the next loop",
-                "the epoch is not in the seed of the shuffle, or the sampler does not move on",
+                "the epoch mixes the batches only: shuffle the documents before you sort them",
             )
     return "", ""
 
@@ -226,7 +255,7 @@ def cases():
     level = [101 + 7 * n % 31 for n in range(1, 31)]
     many = (100_001 + np.random.default_rng(5).permutation(2400)).tolist()
     wide = (np.random.default_rng(6).permutation(300) + 1).tolist()
-    apart = [(0, n) for n in range(30)] + [(n, 0) for n in range(1, 30)]
+    apart = [(0, n) for n in (*range(30), 1000)] + [(n, 0) for n in (*range(1, 30), 1000)]
     return [
         By([2, 2, 7, 8, 1], 16, 5),
         By(level, 263, 30, pairs=[(3, 1), (3, 2), (4, 1), (0, 1), (0, 2), (1, 0), (2, 0)]),
@@ -266,7 +295,8 @@ EVEN = """        missing = -len(made) % self.ranks
         made += (made * self.ranks)[:missing]
 """
 CUT = "        made = cut(self.lengths, order.tolist(), self.slots)\n"
-NEXT = "        self.epoch += 1\n"
+NEXT = "        self.epoch += 1  # now: a loop that is left by `break` is not given again\n"
+OWN = "        yield from own\n"
 SHARE, COUNT = "made[self.rank :: self.ranks]", "return len(self.batches())"
 for _thought, _says, *_changes in [
     (
@@ -274,7 +304,14 @@ for _thought, _says, *_changes in [
         "",
         (DRAW, "default_rng([self.seed, self.epoch, self.rank])"),
     ),
-    ("one rank would wait for ever: give the first micro-batches once more", "", (EVEN, "")),
+    ("one rank would wait: give the first micro-batches once more", "", (EVEN, "")),
+    (
+        "the documents were dealt: cut the whole order first, then deal micro-batches",
+        "",
+        (CUT, "        order = order[self.rank :: self.ranks]\n" + CUT),
+        (EVEN, ""),
+        (SHARE, "made"),
+    ),
     (
         "dropped to make it even: repeat, do not drop",
         "",
@@ -304,7 +341,7 @@ for _thought, _says, *_changes in [
     (
         "one epoch more on every rank, however many ranks there are: self.epoch += 1",
         "",
-        (NEXT, "        self.epoch += self.ranks\n"),
+        (NEXT, NEXT.replace("+= 1", "+= self.ranks")),
     ),
     ("every rank takes everything: deal them, made[rank :: ranks]", "", (SHARE, "made")),
     (
@@ -357,11 +394,37 @@ for _thought, _says, *_changes in [
     ),
     ("the sampler stays in its epoch", "", (NEXT, "")),
     (
+        "only a loop adds 1: batches() and len() add none",
+        "",
+        (NEXT, ""),
+        ("        return " + SHARE, NEXT + "        return " + SHARE),
+    ),
+    (
+        "that loop would be trained again: add 1 before you hand out the first micro-batch",
+        "",
+        (NEXT + OWN, OWN + NEXT),
+    ),
+    (
+        "the first loop is epoch 0: take self.batches() first, then add 1",
+        "",
+        ("        own = self.batches()\n" + NEXT, NEXT + "        own = self.batches()\n"),
+    ),
+    (
+        "a list is no iterator: yield from it, or return iter(it)",
+        "",
+        (OWN, "        return own\n"),
+    ),
+    (
+        "the epoch mixes the batches only: shuffle the documents before you sort them",
+        "",
+        ("rng.permutation(len(self.lengths))", "np.arange(len(self.lengths))"),
+    ),
+    (
         "kept from the first loop: each epoch has its own micro-batches",
-        "come again in the next loop",
+        "",
         (
-            "        yield from self.batches()\n",
-            "        self.made = getattr(self, 'made', None) or self.batches()\n        yield from self.made\n",
+            "        own = self.batches()\n",
+            "        own = self.made = getattr(self, 'made', None) or self.batches()\n",
         ),
     ),
     ("those of all ranks: a rank counts its own", "", (COUNT, COUNT + " * self.ranks")),
@@ -391,9 +454,11 @@ exercise.styles["dealt in blocks"] = lambda: _text.replace(
     "return " + SHARE,
     "each = len(made) // self.ranks\n        return made[self.rank * each : (self.rank + 1) * each]",
 )
-exercise.styles["moves on before it hands out"] = lambda: _text.replace(NEXT, "").replace(
-    "        yield from self.batches()\n",
-    "        own = self.batches()\n        self.epoch += 1\n        return iter(own)\n",
+exercise.styles["moves on before it hands out"] = lambda: _text.replace(
+    "yield from own", "return iter(own)"
+)
+exercise.styles["moves on at the end, however the loop ends"] = lambda: _text.replace(
+    NEXT + OWN, f"        try:\n    {OWN}        finally:\n    {NEXT}"
 )
 
 
@@ -416,8 +481,8 @@ class Library:
         return [made[(i * self.ranks + self.rank) % len(made)] for i in range(each)]
 
     def __iter__(self):
-        yield from self.batches()
-        self.epoch += 1
+        own, self.epoch = self.batches(), self.epoch + 1
+        yield from own
 
     def __len__(self):
         return len(self.batches())
@@ -452,9 +517,10 @@ class PlainPython:
         return made[self.rank * each : (self.rank + 1) * each]
 
     def __iter__(self):
-        for batch in self.batches():
-            yield batch
+        own = self.batches()
         self.epoch += 1
+        for batch in own:
+            yield batch
 
     def __len__(self):
         return len(self.batches())

@@ -115,7 +115,7 @@ def _neighbours(made, pairs):
 
 EIGHTY, MANY = list(range(1, 81)), np.random.default_rng(5).permutation(np.arange(1, 1607))
 LEVEL = [7 * n % 31 for n in range(1, 31)]
-APART = [(0, n) for n in range(60)] + [(n, 0) for n in range(1, 60)]
+APART = [(0, n) for n in (*range(60), 1000)] + [(n, 0) for n in (*range(1, 60), 1000)]
 
 
 def drawn(rng):
@@ -223,6 +223,11 @@ for _thought, _says, *_changes in [
         (RNG, "np.random.default_rng(10 * seed + epoch)"),
     ),
     (
+        "one sum of both, 1000 * seed + epoch: trainings share orders; use [seed, epoch]",
+        "",
+        (RNG, "np.random.default_rng(1000 * seed + epoch)"),
+    ),
+    (
         "the epochs come back: put the epoch itself into the seed",
         "",
         (RNG, "np.random.default_rng([seed, epoch % 10])"),
@@ -311,7 +316,7 @@ def library(lengths, rows, window, seed, epoch):
 @exercise.style
 def arrays(lengths, rows, window, seed, epoch):
     """arrays, cut at once"""
-    rng = np.random.default_rng(seed + 1000 * epoch)
+    rng = np.random.default_rng((epoch, seed))
     order = rng.permutation(len(lengths))
     keys = np.asarray(lengths)[order], np.arange(len(order)) // (rows * window)
     order = order[np.lexsort(keys)]
@@ -324,7 +329,7 @@ def plain_python(lengths, rows, window, seed, epoch):
     """plain Python, from long to short, the short batch first"""
     import random
 
-    rng = random.Random(1000 * seed + epoch)
+    rng = random.Random(f"{seed} {epoch}")
     order = list(range(len(lengths)))
     rng.shuffle(order)
     batches = []
