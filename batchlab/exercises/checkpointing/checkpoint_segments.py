@@ -114,6 +114,7 @@ HELD = "what the first run computed is still held: keep the first input of the s
 BACK = "        return None, *(next(found) if need else None for need in needed)"
 GIVEN = "        given = [next(found) if need else None for need in needed]\n"
 AGAIN = "            y = torch.nn.Sequential(*ctx.layers)(x)\n"
+EACH = "one gradient for each argument of forward: None for the layers, x, then each weight"
 RUN = "        return torch.nn.Sequential(*layers)(x)"
 FORK, STATE = ", torch.random.fork_rng(devices=[])", "            torch.set_rng_state(ctx.state)\n"
 for _thought, *_changes in [
@@ -137,6 +138,14 @@ for _thought, *_changes in [
             "wanted = [x, *weights]",
         ),
         (BACK, "        return None, *found"),
+    ),
+    (EACH, (BACK, BACK.replace("None, *", "tuple", 1))),
+    (EACH, (BACK, BACK.replace("None, *", "None, tuple", 1))),
+    (EACH, (BACK, "        return None, next(found)")),
+    (EACH, (BACK, "        return next(found)")),
+    (
+        "`layers` is a list without parameters(): forward is given their weights, keep those",
+        ("zip((x, *weights), needed)", "zip((x, *ctx.layers.parameters()), needed)"),
     ),
     (
         "no gradient for the weights",

@@ -100,7 +100,7 @@ exercise = Exercise(
         ([(1, 12, 3), (9, 12, 3), (9, 12, 3), (1, 40, 1)], 41),
         ([(1, 10, 5), (9, 10, 5), (9, 10, 5), (9, 10, 5), (9, 40, 50)], 41),
         ([(2.5, 20.25, 3_000_100), (2.5, 20.25, 3_000_500), (1.5, 30.75, 2_000_000)], 54),
-        ([(1, 10.125, 2)], 10),
+        ([(1, 10.125, 2)], 9),
     ],
     drawn=drawn,
     passed="Right: no plan that fits computes less again.",
@@ -108,7 +108,7 @@ exercise = Exercise(
 TAKEN, ENDS = "if peak <= budget and again < fewest:", "range(at + 1, len(pieces) + 1)"
 BEST, BACK = "best, fewest = plan, again", "    return best"
 RAISED = 'raise ValueError(f"{budget} bytes are too few: every plan needs at least {least}")'
-ORDER = "the first of an order that fits: other plans may compute less, try all"
+ROUNDED = "the fewest bytes are not rounded: name them with all digits"
 for _thought, *_changes in [
     (
         "nothing recomputed, whatever the budget",
@@ -204,7 +204,9 @@ for _thought, _says, *_changes in [
         (": every plan needs at least {least}", ""),
     ),
     ("an assertion", "AssertionError", (RAISED, 'assert best is not None, f"at least {least}"')),
-    ("whole bytes in the error", "whole bytes", ("{least}", "{least:.0f}")),
+    (ROUNDED, "not rounded", ("{least}", "{least:.0f}")),
+    (ROUNDED, "not rounded", (RAISED, 'raise ValueError(f"at least {least:.0f}")')),
+    (ROUNDED, "not rounded", (RAISED, 'raise ValueError(f"at least {least:.1f}")')),
     (
         "names what is missing",
         "names what is missing",

@@ -67,7 +67,7 @@ exercise = Exercise(
     passed="Right: earlier pieces hold, the segment comes back, later ones are gone.",
 )
 HELD, PEAK, BACK = "pieces[at][0] if at in ends else whole", "before + whole)", "return peak, again"
-END = "the last moment alone: in the backward pass an earlier segment comes back whole"
+END = "the first moment of the backward pass alone: an earlier segment comes back whole later"
 ALL = "sum(p[2] for p in pieces)"
 for _thought, *_changes in [
     (
@@ -129,6 +129,10 @@ for _thought, *_changes in [
     (
         "the FLOPs of the kept pieces: asked are those of segments",
         ("if at in ends else 0\n", "if at not in ends else 0\n"),
+    ),
+    (
+        "the last piece of a segment is run again, too",
+        ("sum(flops for *_, flops in pieces[at:end])", "sum(p[2] for p in pieces[at : end - 1])"),
     ),
     ("a share: asked are FLOPs", (BACK, f"return peak, again / {ALL}")),
     ("a share of a step: asked are FLOPs", (BACK, f"return peak, again / {ALL} / 3")),

@@ -52,6 +52,7 @@ exercise = Exercise(
         (np.array([1.0, 0.25]), 0.5, 2, 4, 6, 20),
         (np.array([1.0, 0.5]), 0.5, 3, 5, 40, 21),
         (np.array([0.8, 0.4]), 0.3, 2, 3, 5, 19),
+        (np.array([1.0, 0.5]), 0.4, 2, 3, 0, 12),
     ],
     drawn=drawn,
     passed="Right: early growth loses steps, late growth loses noise.",
@@ -80,6 +81,17 @@ for _thought, *_changes in [
     ("the last step is not taken if it is not full: it is", (LOOP, "while seen + batch <= examples")),
 ]:  # fmt: skip
     exercise.edit(_thought, _changes)
+
+
+@exercise.mistake
+def after_the_step(curves, rate, batch, times, at, examples):
+    """with `at` = 0 the first step is large already: choose its size before it"""
+    state, seen, size = np.ones(len(curves)), 0, batch
+    while seen < examples:
+        state = (1 - rate * curves) ** 2 * state + rate**2 * curves / size
+        seen += size
+        size = batch * (times if seen >= at else 1)
+    return float((curves * state).sum() / 2)
 
 
 @exercise.style

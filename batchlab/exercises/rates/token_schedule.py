@@ -4,7 +4,7 @@ Words
     event   one line of a run: ["step", tokens], ["change", batch], ["refused", batch],
             ["told", 0]: ask what is told, ["stop", 0]: save as JSON, make anew, load,
             ["save", 0]: keep a state, ["spoil", 0]: change what told() gave,
-            ["mine", 0]: the caller changes its own dictionary, ["other", 0]: a second schedule
+            ["mine", 0]: the caller changes its own dictionary and its betas, ["other", 0]: a second schedule
 """
 
 import copy
@@ -14,14 +14,16 @@ import numpy as np
 
 from batchlab.exercises import Exercise
 from batchlab.exercises.rates import told as of
-from batchlab.exercises.rates.adam_rule import adam_rule
+from batchlab.exercises.rates.adam_rule import PARTS, adam_rule
 
 
 class TokenSchedule:
     """What AdamW is told at each step, by tokens; it survives a change of the batch and a stop."""
 
     def __init__(self, told, batch, warmup, total, final=0.1):
-        self.base, self.batch, self.seen = dict(told), batch, 0
+        kept = {name: told[name] for name in ("lr", "eps", "weight_decay")}
+        self.base = kept | {"betas": tuple(told["betas"])}
+        self.batch, self.seen = batch, 0
         self.warmup, self.total, self.final = warmup, total, final
 
     def told(self):
@@ -59,7 +61,7 @@ SAID = {
     "stop": "stop and load",
     "save": "a state is saved",
     "spoil": "the caller changes what told() gave",
-    "mine": "the caller changes its own dictionary",
+    "mine": "the caller changes its own dictionary and betas",
     "other": "a second schedule steps",
 }
 
@@ -94,11 +96,15 @@ def scene(TokenSchedule, told, batch, warmup, total, final, events):
             one.load_state_dict(state[0])
         elif verb == "save":
             state = one.state_dict()
-            kept.append(("the state that was saved", (state, json.dumps(state))))
+            kept.append(("the state that was saved", (state, through_json(state)[1])))
         elif verb == "spoil":
             spoil(one.told())
         elif verb == "mine":
-            mine.update(lr=7.0, betas=[0.5, 0.5], eps=7.0, weight_decay=7.0)
+            if isinstance(mine["betas"], list):
+                mine["betas"][0] = 0.5
+            else:
+                mine["betas"] = [0.5, 0.5]
+            mine.update(lr=7.0, eps=7.0, weight_decay=7.0)
             came = copy.deepcopy(mine)
         elif verb == "other":
             second = TokenSchedule(copy.deepcopy(told), *rest)
@@ -113,14 +119,13 @@ def scene(TokenSchedule, told, batch, warmup, total, final, events):
 
 def row(told):
     """What is told, as numbers under flat names."""
-    beta1, beta2 = told["betas"]
-    return {
-        "lr": told["lr"],
-        "beta1": beta1,
-        "beta2": beta2,
-        "eps": told["eps"],
-        "weight_decay": told["weight_decay"],
+    keys = {
+        "missing keys": [one for one in PARTS if one not in told],
+        "keys too many": sorted(str(one) for one in told if one not in PARTS),
     }
+    beta1, beta2 = told.get("betas", (0.0, 0.0))
+    rest = {one: told.get(one, 0.0) for one in ("eps", "weight_decay")}
+    return {**keys, "lr": told.get("lr", 0.0), "beta1": beta1, "beta2": beta2, **rest}
 
 
 def refused(one, batch):
@@ -133,14 +138,21 @@ def refused(one, batch):
 
 def through_json(state):
     """A state as JSON holds it, and its text."""
+    if not isinstance(state, dict):
+        raise TypeError(f"state_dict() returned {type(state).__name__}, a dictionary is needed")
     text = json.dumps(state)
     return json.loads(text), text
 
 
 def differing(now, before):
     """The keys of a dictionary whose values are no longer what they were."""
-    now, before = ({str(key): json.dumps(one[key]) for key in one} for one in (now, before))
+    now, before = ({str(key): plainly(one[key]) for key in one} for one in (now, before))
     return sorted(key for key in now.keys() | before if now.get(key) != before.get(key))
+
+
+def plainly(value):
+    """A value as text; an array by its numbers, as JSON holds none."""
+    return json.dumps(value, default=lambda one: one.tolist())
 
 
 def spoil(out):
@@ -155,6 +167,7 @@ def asked(told, batch, warmup, total, final, events):
     more = ", ..." if len(events) > 7 else ""
     end = "" if final is None else f", final {final:.3g}"
     lists = ", betas in a list" if isinstance(told["betas"], list) else ""
+    lists += ", other keys" if told.keys() - {*PARTS} else ""
     return (
         f"a schedule of rate {told['lr']:.3g}{lists}, batch {batch:,}, warm-up {warmup:,}, total {total:,}{end}: "
         f"{script}{more}"
@@ -197,7 +210,8 @@ def drawn(rng):
     yield USUAL, 100, 0, 2600, 0.1, [["change", 50], ["step", 80], ["stop", 0], ["step", 80]]
 
 
-TWO = steps(100, 100)
+TWO = steps(100, 20)
+GROUP = USUAL | {"betas": [0.9, 0.99], "params": [np.ones(2)]}
 exercise = Exercise(
     TokenSchedule,
     points=4,
@@ -226,6 +240,8 @@ exercise = Exercise(
         (USUAL | {"betas": [0.9, 0.99]}, 100, 0, 2600, 0.1, [["spoil", 0]]),
         (USUAL, 100, 0, 2600, 0.1, [["save", 0], ["change", 200], ["stop", 0]]),
         (USUAL, 100, 0, 1000, 0.1, [["mine", 0]]),
+        (GROUP, 100, 0, 1000, 0.1, [["told", 0], ["mine", 0]]),
+        (GROUP, 100, 0, 1000, 0.1, [["stop", 0]]),
     ],
     passed="Right: the same tokens give the same rate, through a new batch, a refusal, and a stop.",
 )
@@ -243,6 +259,8 @@ MOVED, RULE = (
 )
 CHANGE = MOVED + "        self.batch = batch\n"
 LOAD = 'self.base, self.batch, self.seen = dict(state["base"]), state["batch"], state["seen"]'
+BASE = 'kept | {"betas": tuple(told["betas"])}'
+STATE = 'return {"base": dict(self.base), "batch": self.batch, "seen": self.seen}'
 OUT = 'return self.base | {"lr": self.base["lr"] * factor, "betas": tuple(self.base["betas"])}'
 for _thought, *_changes in [
     (
@@ -357,11 +375,31 @@ for _thought, *_changes in [
     ),
     (
         "the list of betas in the base was handed out: tuple(...) copies",
+        (BASE, "dict(told)"),
         (', "betas": tuple(self.base["betas"])}', "}"),
     ),
+    ("the dictionary of the caller was kept: copy what you need of it", (BASE, "told")),
     (
-        "the dictionary of the caller was kept: dict(told) copies",
-        ("dict(told), batch", "told, batch"),
+        "the caller's list of betas was kept: tuple(...) copies",
+        (BASE, 'kept | {"betas": told["betas"]}'),
+    ),
+    (
+        "warm-up and total are tokens: a change of the batch does not move them",
+        (
+            CHANGE,
+            "        k = batch / self.batch\n"
+            + CHANGE
+            + "        self.warmup *= k\n        self.total *= k\n",
+        ),
+    ),
+    (
+        "told() gives all four keys: betas, eps and decay move with the batch",
+        (OUT, 'return {"lr": self.base["lr"] * factor}'),
+    ),
+    (
+        "told() gives four keys alone: the other keys of the group were handed out",
+        (BASE, BASE + "\n        self.group = dict(told)"),
+        (OUT, OUT.replace("self.base |", "self.group | self.base |")),
     ),
 ]:
     exercise.edit(_thought, _changes)
@@ -402,7 +440,7 @@ for _thought, _says, *_changes in [
         "what changed in the state that was saved",
         ("batch, 0\n", "batch, 0\n        self.state = {}\n"),
         (
-            'return {"base": dict(self.base), "batch": self.batch, "seen": self.seen}',
+            STATE,
             "self.state.update(base=dict(self.base), batch=self.batch, seen=self.seen)\n"
             "        return self.state",
         ),
@@ -413,10 +451,27 @@ for _thought, _says, *_changes in [
         ('state["seen"]', 'state.pop("seen")'),
     ),
     (
-        "the dictionary that the schedule was made of stays as it is: dict(told)",
+        "the dictionary that the schedule was made of stays as it is: copy what you need of it",
         "what changed in the `told` that came in",
-        ("dict(told), batch", "told, batch"),
+        (BASE, "told"),
         (MOVED, "        self.base.update(" + RULE + ")\n"),
+    ),
+    (
+        "a dictionary is needed, not its text: the caller writes the JSON",
+        "not its text",
+        (STATE, "import json\n\n        " + STATE.replace("{", "json.dumps({").replace("}", "})")),
+        (LOAD, "import json\n\n        state = json.loads(state)\n        " + LOAD),
+    ),
+    (
+        "other keys of the group are in the state: keep the four that AdamW is told",
+        "other keys",
+        (BASE, 'dict(told) | {"betas": tuple(told["betas"])}'),
+        (
+            OUT,
+            OUT.replace(
+                "self.base |", "{one: self.base[one] for one in ('eps', 'weight_decay')} |"
+            ),
+        ),
     ),
     ("no JSON", "JSON", ('"seen": self.seen}', '"seen": np.array(self.seen)}')),
     ("told() returns nothing", "NoneType", (OUT, OUT[7:])),
@@ -429,7 +484,7 @@ class FromTheFirst:
     """from the first batch: the state is tokens and batch"""
 
     def __init__(self, told, batch, warmup, total, final=0.1):
-        self.first, self.begun = dict(told), batch
+        self.first, self.begun = {**told, "betas": [*told["betas"]]}, batch
         self.batch, self.seen = batch, 0
         self.warmup, self.total, self.final = warmup, total, final
 
@@ -459,7 +514,8 @@ class Replayed:
     """the history is replayed"""
 
     def __init__(self, told, batch, warmup, total, final=0.1):
-        self.first, self.log = (dict(told), batch, warmup, total, final), []
+        own = {one: told[one] for one in told if one in PARTS} | {"betas": [*told["betas"]]}
+        self.first, self.log = (own, batch, warmup, total, final), []
 
     def now(self):
         base, batch, seen = self.first[0], self.first[1], 0

@@ -3,9 +3,9 @@
 from batchlab.exercises import Exercise
 
 CASES = {
-    "A": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 9,000 images",
+    "A": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 40,000 images",
     "B": "SGD on ImageNet, 256 -> 65,536 images",
-    "C": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 600 sequences",
+    "C": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 6,000 sequences",
     "D": "pre-training, AdamW (0.9, 0.95), 256 -> 4,096 sequences",
     "E": "pre-training, AdamW (0.9, 0.95), 512 -> 1 sequences; how to keep beta2's memory",
     "F": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 2,000 images",
@@ -13,9 +13,9 @@ CASES = {
 }
 WORDS = ("linear", "full rule", "half-life", "tune")
 WHY = {
-    "A": "SGD, below the noise scale, in the range of images where one rule was shown",
+    "A": "SGD, well below the noise scale, in the range of images where one rule was shown",
     "B": "65,536 images lie beyond the 8,192 up to which the rule was shown",
-    "C": "k = 4 and k (1 - 0.9) = 0.4; under Adam the noise scale is no limit",
+    "C": "AdamW, k = 4 and k (1 - 0.9) = 0.4: within the limit of its rule",
     "D": "k = 16 and k (1 - 0.9) = 1.6: look at the limit of the rule",
     "E": "asked is the memory of beta2 in tokens, at k = 1 / 512",
     "F": "4,096 images are above this noise scale, where the rule of SGD has ended",
