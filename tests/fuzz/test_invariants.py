@@ -61,7 +61,8 @@ def test_padding_is_that_of_its_micro_batches_in_any_order(fuzz):
         assert whole == padding.measure(lengths, shuffled(batches, seed))
         assert padding.measure_pairs(lengths, batches).real_pairs == sum(n * n for n in lengths)
         best = padding.measure(lengths, padding.by_length(lengths, rows))
-        assert best.slots <= whole.slots, "documents of like lengths pad least"
+        if len(lengths) % rows == 0:  # a last micro-batch of fewer rows may as well pad the least
+            assert best.slots <= whole.slots, "documents of like lengths pad least"
 
     fuzz(law, LENGTHS, ROWS, SEED)
 
