@@ -143,7 +143,7 @@ def test_every_split_of_a_step_is_that_step(fuzz):
 def test_twice_the_tokens_are_twice_the_bill_and_shards_are_the_whole(fuzz):
     def law(tokens, flops, devices, price, ranks):
         one, two = (
-            cluster.bill(n * tokens, flops, devices, H100, price_per_hour=price) for n in (1e9, 2e9)
+            cluster.bill(n * tokens, flops, devices, H100, price_per_hour=price) for n in (1, 2)
         )
         for name in ("hours", "device_hours", "money", "kilowatt_hours"):
             assert close(2 * getattr(one, name).most, getattr(two, name).most), name
@@ -153,7 +153,8 @@ def test_twice_the_tokens_are_twice_the_bill_and_shards_are_the_whole(fuzz):
         assert totals == sorted(totals, reverse=True), "each stage takes some more away"
         assert close(totals[3] * ranks, totals[0])
 
-    fuzz(law, POSITIVE, POSITIVE, st.integers(1, 512), POSITIVE, st.integers(1, 64))
+    tokens = st.integers(1, 10**15)
+    fuzz(law, tokens, POSITIVE, st.integers(1, 512), POSITIVE, st.integers(1, 64))
 
 
 @FEW
