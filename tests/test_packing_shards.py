@@ -1,6 +1,7 @@
 """`packing.pack_dataset`: nothing lost, nothing crosses a shard, and what that costs in rows."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from batchlab import lengths, packing, records
@@ -183,6 +184,11 @@ def test_a_table_is_packed_as_a_shard_by_whatever_hands_it_over():
         pack_table(table, 3)
     with pytest.raises(ValueError, match="got dict with no columns"):
         pack_table({"input_ids": [[1]]}, 4)
+    tensors = pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int64(), [1]),
+                                             pa.array([[1]], pa.list_(pa.int64(), 1)))  # fmt: skip
+    for kind in (tensors, pa.array([1])):  # Ray makes the former of arrays
+        with pytest.raises(ValueError, match="input_ids must hold a list of numbers a document"):
+            pack_table(pa.table({"input_ids": kind}), 4)
 
 
 def test_lengths_are_read_from_tables():

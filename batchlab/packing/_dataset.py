@@ -126,6 +126,8 @@ def _rows(
     """The rows of one shard, a table of Arrow."""
     import pyarrow as pa
 
+    for name in columns:
+        _refuse_kind(name, table.schema.field(name).type)
     _refuse_padding(table)
     made = []
     for part, begin in _parts(table):
@@ -161,6 +163,14 @@ def _sizes(lists: dict[str, "_List"], begin: int, numbers: Sequence[int] | None)
 def _name(at: int, numbers: Sequence[int] | None) -> str:
     """What a document is called: its number in the data set, of a stream that in its shard."""
     return f"document {at:,} of a shard" if numbers is None else f"document {numbers[at]:,}"
+
+
+def _refuse_kind(name: str, kind: Any) -> None:
+    import pyarrow as pa
+
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if not any(fits(kind) for fits in lists) or not pa.types.is_primitive(kind.value_type):
+        raise ValueError(f"{name} must hold a list of numbers a document, got {kind}")
 
 
 def _refuse_padding(table: Any) -> None:
@@ -199,8 +209,6 @@ class _List:
         kind = column.type
         if pa.types.is_fixed_size_list(kind):
             column = column.cast(pa.list_(kind.value_type))
-        if not hasattr(column, "offsets") or not pa.types.is_primitive(column.values.type):
-            raise ValueError(f"{name} must hold a list of numbers a document, got {kind}")
         if column.null_count or column.values.null_count:
             raise ValueError(f"{name} has nulls: each document needs its numbers")
         self.offsets = column.offsets.to_numpy().astype(np.int64, copy=False)
