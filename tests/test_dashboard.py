@@ -268,6 +268,22 @@ def test_a_page_that_cannot_be_drawn_says_so_in_its_cell_and_nowhere_else(
     live.stop()
 
 
+def test_a_file_that_goes_away_under_its_reader_is_read_anew(tmp_path, notebook, monkeypatch):
+    append(tmp_path / "run.jsonl", line(11))
+    looks = iter([FileNotFoundError("gone"), dashboard.Follower(tmp_path / "run.jsonl").look()])
+
+    def look(self):
+        one = next(looks, _follow.Look())
+        if isinstance(one, Exception):
+            raise one
+        return one
+
+    monkeypatch.setattr(dashboard.Follower, "look", look)
+    live = dashboard.follow(tmp_path / "run.jsonl", seconds=0.001)
+    assert '"steps": 11' in notebook[1].get(timeout=60).data
+    live.stop()
+
+
 def test_a_run_that_rests_is_drawn_whole_once_and_is_left_in_the_end(
     tmp_path, notebook, monkeypatch
 ):
