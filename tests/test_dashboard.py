@@ -1,18 +1,21 @@
 """A run on a page: what is followed, what is bounded, and what is served to whom."""
 
+import itertools
 import json
+import queue
 import threading
 import urllib.error
 import urllib.request
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
 from batchlab import dashboard, records
 from batchlab.cli import main
 from batchlab.counts import Counts
-from batchlab.dashboard import _follow, _timeline, _verdict
+from batchlab.dashboard import _follow, _live, _timeline, _verdict
 from batchlab.records import Cell, Parts
 
 BEGAN = 1.8e9
@@ -217,6 +220,86 @@ def test_a_copy_is_one_file_that_asks_nobody(tmp_path, capsys):
     assert "no step is recorded" in capsys.readouterr().err and not (tmp_path / "b.html").exists()
     assert main(["watch", str(tmp_path / "no" / "run.jsonl")]) == 1
     assert "there is no folder" in capsys.readouterr().err
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """Outputs of a cell, by the names of what a browser would do with them; `drawn` waits."""
+    import IPython
+    import IPython.display
+
+    outputs, drawn = [], queue.Queue()
+
+    def display(one, display_id):
+        outputs.append(one)
+        return SimpleNamespace(update=drawn.put)
+
+    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=None))
+    monkeypatch.setattr(IPython.display, "display", display)
+    return outputs, drawn
+
+
+def test_a_notebook_hears_of_each_new_line_and_keeps_the_last_page(tmp_path, notebook):
+    outputs, drawn = notebook
+    live = dashboard.follow(tmp_path / "run.jsonl", seconds=0.001)
+    page = outputs[0]
+    assert f'name="{page.name}"' in page._repr_html_() and '"steps": 0' in page.html
+    append(tmp_path / "run.jsonl", line(11, rank=0))
+    message = drawn.get(timeout=60).data
+    assert page.name in message and '"steps": 11' in message and message.count("</") == 1
+    assert dashboard.follow(tmp_path / "run.jsonl", seconds=0.001) is not live
+    assert not live._thread.is_alive(), "the cell ran again: one thread a run"
+    last, cleared = drawn.get(timeout=60), drawn.get(timeout=60)
+    assert '"steps": 11' in last.html and '"copied": "20' in last.html and not cleared.data
+    dashboard.follow(tmp_path / "run.jsonl").stop()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_page_that_cannot_be_drawn_says_so_in_its_cell_and_nowhere_else(
+    tmp_path, notebook, monkeypatch
+):
+    def fails(self):
+        raise RuntimeError("<b>")
+
+    monkeypatch.setattr(dashboard.Scene, "as_data", fails)
+    live = dashboard.follow(tmp_path / "run.jsonl", seconds=0.001)
+    said = notebook[1].get(timeout=60).data
+    assert "run.jsonl is followed no more: RuntimeError(" in said and "<b>" not in said
+    live.stop()
+
+
+def test_a_file_that_goes_away_under_its_reader_is_read_anew(tmp_path, notebook, monkeypatch):
+    append(tmp_path / "run.jsonl", line(11))
+    looks = iter([FileNotFoundError("gone"), dashboard.Follower(tmp_path / "run.jsonl").look()])
+
+    def look(self):
+        one = next(looks, _follow.Look())
+        if isinstance(one, Exception):
+            raise one
+        return one
+
+    monkeypatch.setattr(dashboard.Follower, "look", look)
+    live = dashboard.follow(tmp_path / "run.jsonl", seconds=0.001)
+    assert '"steps": 11' in notebook[1].get(timeout=60).data
+    live.stop()
+
+
+def test_a_run_that_rests_is_drawn_whole_once_and_is_left_in_the_end(
+    tmp_path, notebook, monkeypatch
+):
+    drawn, now = notebook[1], itertools.count(0, 50.0)
+    monkeypatch.setattr(_live, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    append(tmp_path / "run.jsonl", line(11))
+    live = dashboard.follow(tmp_path / "run.jsonl", seconds=0.001)
+    live._thread.join(60)
+    _, rests, last, _ = (drawn.get_nowait() for _ in range(4))
+    assert drawn.empty() and not live._thread.is_alive()
+    assert '"copied"' not in rests.html and '"copied"' in last.html
+
+
+def test_where_no_notebook_is_the_verb_is_named(tmp_path):
+    with pytest.raises(ValueError, match=r"no notebook shows this page: `batchlab watch .*run"):
+        dashboard.follow(tmp_path / "run.jsonl")
 
 
 @pytest.fixture

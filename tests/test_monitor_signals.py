@@ -202,7 +202,9 @@ def test_wandb_and_trackio_log_to_the_run_that_is_there_else_to_one_of_their_own
         def define_metric(self, name, step_metric=None):
             self.axes[name] = step_metric
 
-        def log(self, metrics, step=None):
+        def log(self, metrics, step=None, commit=None):
+            if step is None:
+                assert commit is own, "a row of ours would move the steps of their run on"
             self.logged.append((metrics, step))
 
         def finish(self):

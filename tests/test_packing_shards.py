@@ -1,11 +1,12 @@
 """`packing.pack_dataset`: nothing lost, nothing crosses a shard, and what that costs in rows."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from batchlab import lengths, packing, records
 from batchlab.counts import IGNORE
-from batchlab.packing import _dataset, pack_dataset
+from batchlab.packing import _dataset, pack_dataset, pack_table
 from benchmarks import packing_shards
 
 datasets = pytest.importorskip("datasets")
@@ -154,7 +155,9 @@ def test_what_cannot_be_packed_is_named():
     assert len(nothing) == 0
     fits = made([1, 3, 4])
     assert sorted(map(len, pack_dataset(fits, 4)["input_ids"])) == [4, 4]
-    with pytest.raises(ValueError, match=r"a column input_ids is needed, got list with no colu"):
+    with pytest.raises(
+        ValueError, match=r"a column input_ids are needed, as .*, got list with no columns"
+    ):
         pack_dataset([[1, 2]], 64)
     with pytest.raises(ValueError, match="these rows have seq_lengths: they are packed already"):
         pack_dataset(pack_dataset(fits, 4), 4)
@@ -169,6 +172,23 @@ def test_what_cannot_be_packed_is_named():
     for said, columns in bad.items():
         with pytest.raises(ValueError, match=said):
             pack_dataset(datasets.Dataset.from_dict(columns), 4)
+
+
+def test_a_table_is_packed_as_a_shard_by_whatever_hands_it_over():
+    table = made([3, 4, 1], labels=True).with_format("arrow")[:]
+    found = pack_table(table, 4)
+    assert sorted(map(sorted, found["seq_lengths"].to_pylist())) == [[1, 3], [4]]
+    assert found.to_pydict() == pack_dataset(made([3, 4, 1], labels=True), 4)[:]
+    assert pack_table(table.slice(0, 0), 4).schema == found.schema, "a block may be empty"
+    with pytest.raises(ValueError, match="document 1 of a shard has 4 tokens, a row has 3"):
+        pack_table(table, 3)
+    with pytest.raises(ValueError, match="got dict with no columns"):
+        pack_table({"input_ids": [[1]]}, 4)
+    tensors = pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int64(), [1]),
+                                             pa.array([[1]], pa.list_(pa.int64(), 1)))  # fmt: skip
+    for kind in (tensors, pa.array([1])):  # Ray makes the former of arrays
+        with pytest.raises(ValueError, match="input_ids must hold a list of numbers a document"):
+            pack_table(pa.table({"input_ids": kind}), 4)
 
 
 def test_lengths_are_read_from_tables():

@@ -72,7 +72,7 @@ proposal | cluster memory noise plan rates records roofline roofline.utilisation
 doctor | records roofline | numpy
 plots | packing padding records roofline.utilisation units | matplotlib numpy
 report | data doctor padding records units ~memory.* ~model ~plots | numpy
-dashboard | doctor records units | numpy
+dashboard | doctor records units | numpy | IPython
 widgets | packing padding plan units | numpy | anywidget traitlets
 pictures | cluster packing padding serving units | numpy
 cli | library | numpy | torch tqdm transformers

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -99,6 +100,24 @@ def test_two_processes_pack_what_neither_holds(tmp_path):
     found = [Counter(chain(*part["input_ids"])) for part in parts]
     assert found[0] + found[1] == EVERY and all(found), "each document once, both took some"
     assert max(len(row) for part in parts for row in part["input_ids"]) <= ROW
+
+
+def test_ray_hands_tables_over():
+    """A stand-in with the signature of ray 2.60, which was tried by hand."""
+    written = []
+
+    class Documents:
+        def map_batches(self, function, *, batch_size, batch_format, fn_args):
+            assert (batch_size, batch_format) == (16_384, "pyarrow")
+            tables = [
+                DATASET.select(part).with_format("arrow")[:] for part in (range(30), range(30, 60))
+            ]
+            made = [function(table, *fn_args) for table in tables]
+            return SimpleNamespace(write_parquet=lambda folder: written.extend(made))
+
+    ran("Data that no machine holds", 1, documents=Documents())
+    rows = [row for table in written for row in table["input_ids"].to_pylist()]
+    assert Counter(chain(*rows)) == EVERY and max(map(len, rows)) <= ROW
 
 
 def test_trainer_trains_packed_rows(tmp_path, capsys):

@@ -7,8 +7,9 @@ The page asks no other host, and a copy of it is one file.
 
 from batchlab.dashboard._copy import View, show
 from batchlab.dashboard._follow import Follower
+from batchlab.dashboard._live import Live, follow
 from batchlab.dashboard._page import page
 from batchlab.dashboard._scene import Scene
 from batchlab.dashboard._server import server
 
-__all__ = ["Follower", "Scene", "View", "page", "server", "show"]
+__all__ = ["Follower", "Live", "Scene", "View", "follow", "page", "server", "show"]

@@ -22,13 +22,14 @@ class View:
     """A run as it is at this moment."""
 
     html: str
+    name: str = "batchlab"  # of its frame
 
     def _repr_html_(self) -> str:
         """A box in a notebook: style and script of the page stay inside."""
         held = html.escape(self.html, quote=True)
         return (
-            f'<iframe srcdoc="{held}" title="batchlab watch" sandbox="allow-scripts" '
-            f'style="width:100%;height:{TALL}px;border:0"></iframe>'
+            f'<iframe srcdoc="{held}" name="{self.name}" title="batchlab watch" '
+            f'sandbox="allow-scripts" style="width:100%;height:{TALL}px;border:0"></iframe>'
         )
 
 

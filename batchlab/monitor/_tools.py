@@ -46,7 +46,11 @@ class TensorBoard:
 
 
 class WandB:
-    """The run that is there, else one of its own; steps are an axis of their own."""
+    """The run that is there, else one of its own; steps are an axis of their own.
+
+    In the user's run these numbers join the row that is open: a row of theirs would move its step
+    on, and W&B throws away what the user then logs at a step below.
+    """
 
     def __init__(self, path: Path, run: str) -> None:
         wandb: Any = importlib.import_module("wandb")
@@ -57,7 +61,7 @@ class WandB:
         self._run.define_metric("batchlab/*", step_metric=STEP)
 
     def send(self, metrics: Metrics, step: int) -> None:
-        self._run.log({**metrics, STEP: step})
+        self._run.log({**metrics, STEP: step}, commit=self._own)
 
     def close(self) -> None:
         if self._own:

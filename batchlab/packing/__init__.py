@@ -4,7 +4,7 @@ lengths  ->  row number of every document  ->  Packing
 """
 
 from batchlab.packing._bound import lower_bound
-from batchlab.packing._dataset import BOUNDARIES, pack_dataset
+from batchlab.packing._dataset import BOUNDARIES, pack_dataset, pack_table
 from batchlab.packing._pack import METHODS, TOO_LONG, Packing, Rows, pack
 from batchlab.packing._stream import load, rows_of_stream, save
 
@@ -18,6 +18,7 @@ __all__ = [
     "lower_bound",
     "pack",
     "pack_dataset",
+    "pack_table",
     "rows_of_stream",
     "save",
 ]

@@ -1,4 +1,4 @@
-"""Pack a data set of `datasets`: tables of Arrow go in and come out, no token becomes an object.
+"""Pack a data set of `datasets`, or a table of Arrow: no token becomes an object of Python.
 
     documents, a row each  ->  packed rows, each with the lengths of its documents
 
@@ -20,7 +20,7 @@ from batchlab.counts import IGNORE
 from batchlab.packing._pack import Packing, pack
 from batchlab.units import whole
 
-__all__ = ["BOUNDARIES", "pack_dataset"]
+__all__ = ["BOUNDARIES", "pack_dataset", "pack_table"]
 
 SHARD = 16_384  # documents
 MOST_TOKENS = 2**30  # of documents that are packed together: a list of Arrow ends at 2**31
@@ -54,7 +54,7 @@ def pack_dataset(
     """
     row_length, shard = whole(row_length, "row_length"), whole(shard, "shard")
     names = list(getattr(dataset, "column_names", None) or [])
-    _refuse(dataset, names, columns)
+    _refuse(dataset, names if hasattr(dataset, "map") else [], columns)
     stream = not hasattr(dataset, "__len__")
     if not stream:  # a stream counts rows where it should count documents
         options = {"desc": "packing", "with_indices": True, **options}
@@ -73,11 +73,36 @@ def pack_dataset(
     return rows.with_format(None)
 
 
-def _refuse(dataset: Any, names: list[str], columns: Sequence[str]) -> None:
-    if "input_ids" not in names or "input_ids" not in columns or not hasattr(dataset, "map"):
+def pack_table(
+    table: Any,
+    row_length: int,
+    *,
+    columns: Sequence[str] = ("input_ids", "labels"),
+    method: str = "best_fit_decreasing",
+    too_long: str = "refuse",
+) -> Any:
+    """A `pyarrow.Table` of packed rows, of one with a document a row: a shard of `pack_dataset`.
+
+    What hands tables to a function packs with it, as Ray Data does. ValueError names what cannot be
+    packed. Example: `data.map_batches(packing.pack_table, batch_format="pyarrow", fn_args=(2048,))`
+    """
+    names = list(getattr(table, "column_names", None) or [])
+    _refuse(table, names if hasattr(table, "combine_chunks") else [], columns)
+    return _rows(
+        table,
+        row_length=whole(row_length, "row_length"),
+        columns=[name for name in columns if name in names],
+        method=method,
+        too_long=too_long,
+    )
+
+
+def _refuse(given: Any, names: list[str], columns: Sequence[str]) -> None:
+    if "input_ids" not in names or "input_ids" not in columns:
         raise ValueError(
-            f"a datasets.Dataset with a column input_ids is needed, got {type(dataset).__name__} "
-            f"with {', '.join(names) or 'no columns'}; columns= names it, too"
+            f"documents with a column input_ids are needed, as datasets.Dataset or pyarrow.Table, "
+            f"got {type(given).__name__} with {', '.join(names) or 'no columns'}; columns= names "
+            f"it, too"
         )
     if BOUNDARIES in names:
         raise ValueError(f"these rows have {BOUNDARIES}: they are packed already")
@@ -101,12 +126,14 @@ def _rows(
     """The rows of one shard, a table of Arrow."""
     import pyarrow as pa
 
+    for name in columns:
+        _refuse_kind(name, table.schema.field(name).type)
     _refuse_padding(table)
     made = []
     for part, begin in _parts(table):
         lists = {name: _List(part, name) for name in columns}
         sizes = _sizes(lists, begin, numbers)
-        if too_long == "drop" and sizes.min() > row_length:
+        if not sizes.size or (too_long == "drop" and sizes.min() > row_length):
             continue
         if too_long == "refuse" and sizes.max() > row_length and method != "split":
             at = int(np.argmax(sizes > row_length))
@@ -136,6 +163,14 @@ def _sizes(lists: dict[str, "_List"], begin: int, numbers: Sequence[int] | None)
 def _name(at: int, numbers: Sequence[int] | None) -> str:
     """What a document is called: its number in the data set, of a stream that in its shard."""
     return f"document {at:,} of a shard" if numbers is None else f"document {numbers[at]:,}"
+
+
+def _refuse_kind(name: str, kind: Any) -> None:
+    import pyarrow as pa
+
+    lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    if not any(fits(kind) for fits in lists) or not pa.types.is_primitive(kind.value_type):
+        raise ValueError(f"{name} must hold a list of numbers a document, got {kind}")
 
 
 def _refuse_padding(table: Any) -> None:
@@ -174,8 +209,6 @@ class _List:
         kind = column.type
         if pa.types.is_fixed_size_list(kind):
             column = column.cast(pa.list_(kind.value_type))
-        if not hasattr(column, "offsets") or not pa.types.is_primitive(column.values.type):
-            raise ValueError(f"{name} must hold a list of numbers a document, got {kind}")
         if column.null_count or column.values.null_count:
             raise ValueError(f"{name} has nulls: each document needs its numbers")
         self.offsets = column.offsets.to_numpy().astype(np.int64, copy=False)

@@ -174,5 +174,9 @@ async function ask() {
   }
   setTimeout(ask, EVERY);
 }
+function hear() { // in a notebook, whose kernel sends each new state
+  addEventListener("message", (event) => { if (event.source === parent) { state = event.data; draw(); } });
+  setInterval(() => tellStatus(), EVERY);
+}
 draw();
-if (!state.copied) ask();
+if (!state.copied) (location.protocol === "about:" ? hear : ask)();

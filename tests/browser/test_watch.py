@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from batchlab import dashboard, records
 from batchlab.cluster import training
+from batchlab.dashboard import _live
 from tests.browser.test_book import SETTLED, THEMES
 from tests.test_dashboard import BEGAN, append, line
 from tests.test_train import members
@@ -123,6 +124,25 @@ def test_the_end_of_the_server_is_told(browser, tmp_path):
         server.shutdown()
         thread.join()
     expect(page.get_by_role("status")).to_contain_text("batchlab watch has ended")
+    page.context.close()
+
+
+def test_a_cell_of_a_notebook_hears_its_kernel_and_asks_nobody(browser, tmp_path):
+    state = {"steps": 0, "broken": 0, "name": "run.jsonl"}
+    page = opened(browser, "about:blank")
+    page.set_content(dashboard.View(dashboard.page(state), "cell")._repr_html_())
+    frame = page.frame_locator("iframe[name=cell]")
+    expect(frame.get_by_role("status")).to_have_text("waiting for the first record of run.jsonl")
+    for last in (11, 21):
+        two_ranks(tmp_path, last)
+        scene = dashboard.Scene()
+        scene.follow(dashboard.Follower(tmp_path / "run.jsonl"))
+        script = _live._message("cell", {**scene.as_data(), "name": "run.jsonl"})
+        page.evaluate(script.removeprefix("<script>").removesuffix("</script>"))
+        expect(frame.locator("#place")).to_contain_text(f"step {last}, ")
+        frame.get_by_role("radio", name="steps").check()
+    expect(frame.get_by_role("radio", name="steps")).to_be_checked()
+    assert page.said == [] and {url.partition(":")[0] for url in page.asked} <= {"about", "data"}
     page.context.close()
 
 

@@ -1,0 +1,118 @@
+"""The page in a notebook, while a run is written.
+
+record files that grow  ->  an output of a cell: the page, then each new state as a message to it
+
+The kernel speaks and the browser asks nobody: no port, no other host, no widget to install. What a
+reader chose on the page stays. The page is drawn whole again where the run rests or ends, so that a
+notebook that is saved holds it.
+"""
+
+import contextlib
+import html
+import json
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from batchlab import records
+from batchlab.dashboard._copy import View
+from batchlab.dashboard._follow import Follower
+from batchlab.dashboard._page import page
+from batchlab.dashboard._scene import Scene
+
+__all__ = ["Live", "follow"]
+
+SECONDS = 3.0  # between two looks
+REST = 60.0  # seconds without a new line, after which the page is drawn whole
+END = 3600.0  # seconds without a new line, after which a run is followed no more
+
+_followed: dict[Path, "Live"] = {}
+
+
+def follow(path: str | Path, *, seconds: float = SECONDS) -> "Live":
+    """The page of a run in the notebook, which follows it from a thread; `stop()` ends that.
+
+    The run may come later, end, and come back; after an hour without a new line it is followed no
+    more. ValueError where there is no notebook. Example: `dashboard.follow("run.jsonl")`
+    """
+    from IPython import get_ipython
+
+    if not hasattr(get_ipython(), "kernel"):
+        raise ValueError(f"no notebook shows this page: `batchlab watch {path}` opens one")
+    path = Path(path).absolute()
+    if path in _followed:
+        _followed[path].stop()  # the cell runs again
+    _followed[path] = Live(path, seconds)
+    return _followed[path]
+
+
+class Live:
+    """A run that is followed; its training never waits for it, and hears of no fault in it."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        from IPython.display import HTML, display
+
+        self._path, self._seconds = path, seconds
+        self._html: Any = HTML
+        self._name = f"batchlab-{uuid.uuid4().hex}"
+        self._stopped, self._changed, self._drawn = threading.Event(), time.monotonic(), True
+        self._begin()
+        self._state = {"steps": 0, "broken": 0, "name": path.name}
+        self._page: Any = display(self._view(), display_id=True)  # type: ignore[no-untyped-call]
+        self._news: Any = display(HTML(""), display_id=True)  # type: ignore[no-untyped-call]
+        self._thread = threading.Thread(target=self._run, daemon=True, name=f"follows {path.name}")
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        return f"{self._path.name} is followed, until it rests for an hour or stop() is called"
+
+    def stop(self) -> None:
+        """Follow no more; the last page stays as a copy."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _begin(self) -> None:
+        self._follower, self._scene = Follower(self._path), Scene()
+
+    def _run(self) -> None:
+        try:
+            self._look()
+            while not self._stopped.wait(self._seconds) and self._rested() < END:
+                self._look()
+            self._page.update(self._view(copied=records.now()))
+            self._news.update(self._html(""))
+        except Exception as error:
+            said = html.escape(f"{self._path.name} is followed no more: {error!r}")
+            with contextlib.suppress(Exception):
+                self._news.update(self._html(f"<p>{said}</p>"))
+
+    def _look(self) -> None:
+        try:
+            self._scene.follow(self._follower)
+        except OSError:  # a file went away under its reader
+            return self._begin()
+        state = {**self._scene.as_data(), "name": self._path.name}
+        if state != self._state:
+            self._state, self._changed, self._drawn = state, time.monotonic(), False
+            self._news.update(self._html(_message(self._name, state)))
+        elif not self._drawn and self._rested() > REST:
+            self._page.update(self._view())
+            self._drawn = True
+        return None
+
+    def _rested(self) -> float:
+        return time.monotonic() - self._changed
+
+    def _view(self, **more: str) -> View:
+        return View(page({**self._state, **more}), self._name)
+
+
+def _message(name: str, state: dict[str, Any]) -> str:
+    """A script that hands a state to the page of that name."""
+    held = json.dumps(state, allow_nan=False).replace("<", "\\u003c")
+    return (
+        f'<script>for (const one of document.getElementsByName("{name}")) '
+        f'one.contentWindow?.postMessage({held}, "*");</script>'
+    )
