@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -104,14 +103,15 @@ def turns():
 
 
 LAUNCHED = """
-import dataclasses, json
+import dataclasses, json, os
 from batchlab.classroom import script
 from batchlab.exercises.many.scenes import short
 documents = short()
 if __name__ == "__main__":
     for accumulation in (4, 2):
         bill = script.run(train_dataset=documents, gradient_accumulation_steps=accumulation)
-        print("bill", accumulation, json.dumps(dataclasses.asdict(bill)), flush=True)
+        with open(f"bill-{accumulation}-{os.environ['RANK']}.json", "w") as file:
+            json.dump(dataclasses.asdict(bill), file)
 """
 
 
@@ -138,19 +138,17 @@ def launched():
 
 
 def _bills(start, folder):
-    """The bills that processes print, by accumulation; those of ranks are added up."""
+    """The bills that processes leave, by accumulation; those of ranks are added up."""
     home = str(Path(batchlab.__file__).parents[1])
     there = {
         **os.environ, "PYTHONPATH": home, "OMP_NUM_THREADS": "1",
         "CUDA_VISIBLE_DEVICES": "",  # two processes, and perhaps one GPU
     }  # fmt: skip
-    ran = subprocess.run(
-        [sys.executable, *start], cwd=folder, env=there, text=True, capture_output=True, check=True
-    )
+    subprocess.run([sys.executable, *start], cwd=folder, env=there, capture_output=True, check=True)
     found = {}
-    for one in re.finditer(r"bill (\d+) ", ran.stdout):  # two processes may share a line
-        told, _ = json.JSONDecoder().raw_decode(ran.stdout, one.end())
-        found.setdefault(int(one[1]), []).append(told)
+    for path in sorted(Path(folder).glob("bill-*.json")):  # what two print at once may mix
+        told = json.loads(path.read_text(encoding="utf-8"))
+        found.setdefault(int(path.stem.split("-")[1]), []).append(told)
     return {accumulation: _together(some) for accumulation, some in found.items()}
 
 
