@@ -20,10 +20,10 @@ student,name,02_padding,total
 blank,,0,0
 deleted,,10,10
 duplicated,,10,10
-half,,3,3
+half,,5,5
 helper,,10,10
 hostile,,0,0
-loop,,9,9
+loop,,8,8
 memory,,9,9
 perfect,,10,10
 warns,,10,10

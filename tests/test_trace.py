@@ -133,7 +133,7 @@ def test_a_device_without_a_counter_is_refused():
 def test_phases_extrapolate_to_the_byte(options, monkeypatch):
     deep = config(12, 64, 2048)
     predicted = trace.predict_peak(deep, rows=2, length=64, **options)
-    monkeypatch.setattr(trace, "depths", lambda source: (config_of(source).num_hidden_layers,))
+    monkeypatch.setattr(trace, "depths", lambda one, _: (config_of(one).num_hidden_layers,))
     traced = trace.predict_peak(deep, rows=2, length=64, **options)
     assert (predicted.traced_layers, traced.traced_layers) == ((3, 5), (12,))
     assert predicted.by_kind == traced.by_kind and predicted.phase == traced.phase
