@@ -32,7 +32,6 @@ FILES = {  # words that name a file: how what is pasted is called, and what to p
         "json=config.json shell=launch.sh other=config.yaml",
         "the config, or the line that starts your run: torchrun --nproc-per-node 8 train.py ...",
     ),
-    "trace": ("json=trace.jsonl other=trace.csv", "arrival,prompt,output, then 0.5,812,140"),
     "records": ("other=run.jsonl", "open run.jsonl, which monitor.watch wrote"),
 }
 MEANS = {
@@ -40,7 +39,6 @@ MEANS = {
     "data": "lengths of documents",
     "price": "price of a device and hour, in any currency",
     "records": "records of a run; of several ranks, all their files",
-    "trace": "requests, a line each: second of arrival, tokens of prompt and output",
 }
 WITHOUT = "This book was built without Python in the page: use the command line."
 
