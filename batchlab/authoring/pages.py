@@ -149,13 +149,19 @@ def _front(text: str, known: list[catalogue.Lesson]) -> str:
         return text
     cards = "".join(
         f'<li data-lesson="{one.folder}"><a href="lessons/{one.folder}.html">'
-        f"<b>{one.number}. {one.topic.capitalize()}</b> <span>{one.question}</span></a>\n"
+        f"<b>{one.number}. {one.topic.capitalize()}</b> "
+        f"<span>{_emphasised(one.question)}</span></a>\n"
         f"<p><small>{one.minutes} minutes, {one.points} points. You measure {one.measured}. "
         f"You build: {one.built}.</small></p></li>\n"
         for one in known
     )
     before, rest = text.split(first, 1)
     return f'{before}<ol class="bl-lessons">\n{cards}</ol>\n{rest.split(last, 1)[1]}'
+
+
+def _emphasised(text: str) -> str:
+    """A line of Markdown inside HTML, where nobody reads its stars."""
+    return re.sub(r"\*(\w+)\*", r"<em>\1</em>", text)
 
 
 def glossary(text: str) -> str:

@@ -129,8 +129,8 @@ def _is_scaffold(cell: nodes.container) -> bool:
 
 
 def _keep_house(cell: nodes.container, outcomes: nodes.Node | None = None) -> None:
-    """Imports, and the line that says where the page ran, fold together, behind the outcomes."""
-    while _only_imports(after := cell.next_node(siblings=True, descend=False)):
+    """Imports, with what else their cell makes, and where the page ran: one fold."""
+    while _begins_with_imports(after := cell.next_node(siblings=True, descend=False)):
         cell += list(after.children)
         after.parent.remove(after)
     cell["hide_mode"] = "all"
@@ -140,12 +140,12 @@ def _keep_house(cell: nodes.container, outcomes: nodes.Node | None = None) -> No
         outcomes.parent.insert(outcomes.parent.index(outcomes) + 1, cell)
 
 
-def _only_imports(node: nodes.Node | None) -> bool:
+def _begins_with_imports(node: nodes.Node | None) -> bool:
     if not isinstance(node, nodes.container) or node.get("nb_element") != "cell_code":
         return False
     code = "\n".join(one.astext() for one in node[0].findall(nodes.literal_block))
     try:
-        return all(isinstance(one, ast.Import | ast.ImportFrom) for one in ast.parse(code).body)
+        return isinstance(next(iter(ast.parse(code).body), None), ast.Import | ast.ImportFrom)
     except SyntaxError:
         return False
 

@@ -123,10 +123,12 @@ function shrink(figure) {
 }
 
 const RULED = /^ *-{3,}( +-{3,})+ *$/m; // the line under the names of a table that was printed
+const COLUMNS = /^.*\S {2,}\S+ {2,}\S.*$/gm; // a line of three columns; two such lines are a table, too
+const isTable = (text) => RULED.test(text) || (text.match(COLUMNS) || []).length > 1;
 
 // Wide tables and figures scroll in a frame of their own, which the keyboard reaches, and say so.
 function frame() {
-  const printed = [...document.querySelectorAll("div.cell_output pre")].filter((one) => RULED.test(one.textContent));
+  const printed = [...document.querySelectorAll("div.cell_output pre")].filter((one) => isTable(one.textContent));
   for (const one of printed) one.classList.add("bl-printed");
   const wide = [...printed, ...document.querySelectorAll("article table, article div.cell_output img, article img[src*='_images/'], article div.math")];
   let regions = 0;

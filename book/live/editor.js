@@ -31,7 +31,7 @@ export function edit(place, text, { label, about, changed, keys }) {
       extensions: [
         keymap.of([...own, indentWithTab, ...historyKeymap, ...defaultKeymap]),
         history(), lineNumbers(), indentOnInput(), bracketMatching(), indentUnit.of("    "),
-        pythonLanguage, syntaxHighlighting(COLOURS),
+        pythonLanguage, syntaxHighlighting(COLOURS), ...(matchMedia("(max-width: 700px)").matches ? [EditorView.lineWrapping] : []),
         EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": about, spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
       ],
