@@ -123,7 +123,7 @@ function shrink(figure) {
 }
 
 const RULED = /^ *-{3,}( +-{3,})+ *$/m; // the line under the names of a table that was printed
-const COLUMNS = /^.*\S {2,}\S+ {2,}\S.*$/gm; // a line of three columns; two such lines are a table, too
+const COLUMNS = /^.*\S {2,}\S.* {2,}\S.*$/gm; // a line of three columns; two such lines are a table, too
 const isTable = (text) => RULED.test(text) || (text.match(COLUMNS) || []).length > 1;
 
 // Wide tables and figures scroll in a frame of their own, which the keyboard reaches, and say so.
