@@ -4,7 +4,16 @@ import numpy as np
 
 from batchlab.exercises import Exercise
 from batchlab.exercises.doctor.step_parts import step_parts
-from batchlab.exercises.doctor.sweeps import CAUSES, CURES, T90, another, cure_gain, evidence, prices, sweep
+from batchlab.exercises.doctor.sweeps import (
+    CAUSES,
+    CURES,
+    T90,
+    another,
+    cure_gain,
+    evidence,
+    prices,
+    sweep,
+)
 from batchlab.exercises.doctor.visits import differing, rate
 
 
