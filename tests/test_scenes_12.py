@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from batchlab import rates
-from batchlab.exercises.rates import scenes, told
-from batchlab.exercises.rates.adam_rule import adam_rule
-from batchlab.exercises.rates.growth_loss import along, growth_loss
+from batchlab.exercises.rates import adam_rule, scenes, told
+from batchlab.exercises.rates.long_enough import CURVES, EVERY, growth_losses, long_enough
 from batchlab.exercises.rates.token_schedule import TokenSchedule
 
 TOLD = told(1e-3, 0.9, 0.99, 1e-8, 0.1)
@@ -64,24 +63,22 @@ def test_two_changes_are_one_and_a_way_back_leads_back():
 
 
 def test_what_the_page_says_of_growths():
-    (_, early), (_, late) = along(growth_loss, 5040), along(growth_loss, 13_440)
-    assert min(early) == pytest.approx(0.97, abs=0.01), "the dip"
-    assert early[-1] == pytest.approx(1.36, abs=0.01) and late[-1] < 1
-    assert growth_loss(np.array([1.0]), 0.5, 2, 4, 2, 10) == 0.0625
+    never, found = growth_losses(), {at: growth_losses(at) for at in (5120, 6080, 6400, 13_440)}
+    ends = [found[at][-1] / never[-1] for at in found]
+    assert ends == pytest.approx([1.319, 1.047, 0.976, 0.532], abs=1e-3)
+    assert found[5120][17] / never[17] == pytest.approx(0.964, abs=1e-3), "the dip"
+    waits = [long_enough(never, {at // EVERY: found[at]}) for at in found]
+    assert waits == [3, 7, 25, 1] and len(never) == 49
 
 
 def test_the_noisy_quadratic_is_what_sampling_gives():
-    rng, curve = np.random.default_rng(0), 1 / np.arange(1, 201)
+    rng, curve = np.random.default_rng(0), CURVES
     state = np.ones((400, 200))
-    for _ in range(100):
+    for _ in range(80):
         noise = rng.normal(size=state.shape) * np.sqrt(curve / 4)
         state -= 0.1 * (curve * state + noise)
-    expected = np.ones(200)
-    for _ in range(100):
-        expected = (1 - 0.1 * curve) ** 2 * expected + 0.01 * curve / 4
-    assert (curve * state**2).sum(1).mean() / 2 == pytest.approx(
-        (curve * expected).sum() / 2, rel=0.02
-    )
+    # 80 steps of 4 examples: the first evaluation
+    assert (curve * state**2).sum(1).mean() / 2 == pytest.approx(growth_losses()[1], rel=0.02)
 
 
 def test_sgds_best_rate_grows_with_the_batch_and_adams_with_about_its_root():

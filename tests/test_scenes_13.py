@@ -13,6 +13,7 @@ from batchlab.exercises.noise import (
     step_meter,
     thrifty,
     two_norms,
+    which_way,
 )
 from batchlab.noise import norms
 
@@ -23,12 +24,22 @@ def test_two_norms_and_their_ratio_are_those_of_the_library():
     rng = np.random.default_rng(0)
     small, big = rng.uniform(100, 150, 12), rng.uniform(15, 25, 12)
     found = noise.from_norms(small, big, small_batch=8, big_batch=64)
-    readings = [two_norms.two_norms(s, b, 8, 64) for s, b in zip(small, big, strict=True)]
-    scale, error = noise_scale.noise_scale(readings)
+    readings = [two_norms(s, b, 8, 64) for s, b in zip(small, big, strict=True)]
+    scale, error = noise_scale(readings)
     assert scale == pytest.approx(found.scale)
     squared = found.trace_error**2 + (scale * found.squared_gradient_error) ** 2
     squared -= 2 * scale * found.covariance
     assert error == pytest.approx(math.sqrt(squared) / found.squared_gradient)
+
+
+def test_six_meters_are_off_as_the_page_says():
+    found = which_way.measured()
+    right = found.pop("right")
+    assert right == pytest.approx(250, rel=0.05)
+    for meter, word in which_way.which_way().items():
+        ratio = found[meter] / right
+        way = "right" if abs(ratio - 1) < 0.05 else "too high" if ratio > 1 else "too low"
+        assert way == word, (meter, ratio)
 
 
 def test_curves_agree_with_the_library():

@@ -110,10 +110,8 @@ def test_the_page_says_how_many_rows_fit_and_what_the_logits_take():
 
 
 def test_the_pieces_of_the_course_pass_the_tests_that_a_kept_one_must_pass():
-    assert scenes.packs(scenes.pack_rows) and scenes.lays_out(scenes.lay_out)
-    assert scenes.groups(scenes.windows) and scenes.steps_once(scenes.take_step)
+    assert scenes.packs(scenes.pack_rows) and scenes.steps_once(scenes.take_step)
     assert scenes.guards(scenes.most_rows)
-    assert not scenes.groups(lambda some, size: [some[:size]])
     assert not scenes.guards(lambda step, documents, sequences, most: (1, sequences))
 
 

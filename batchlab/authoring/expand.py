@@ -4,7 +4,8 @@
     {check} waste      ->  the check cell, one line; without this line it follows the answer
 
 Both lines stand alone, with blank lines around them. The folder of the lesson, 02_padding, names
-the folder of its exercises, `batchlab/exercises/padding`. Points are those of the exercise.
+the folder of its exercises, `batchlab/exercises/padding`. Points are those of the exercise; the
+one with the most points is the Build.
 """
 
 import re
@@ -12,10 +13,9 @@ from pathlib import Path
 
 from batchlab import exercises
 
-__all__ = ["BUILD_POINTS", "expanded", "read"]
+__all__ = ["expanded", "read"]
 
 LINE = re.compile(r"^\{(exercise|check)\} ([a-z][a-z0-9-]*)$", re.MULTILINE)
-BUILD_POINTS = 3  # an exercise of so many is the Build of its lesson
 GRADING = "solution: {answer}, grade: {check}, {points}locked: {check}, task: false"
 
 
@@ -46,7 +46,8 @@ def expanded(text: str, topic: str) -> str:
 
 def _answer(topic: str, name: str) -> str:
     exercise = exercises.found(f"{topic}/{name}")
-    tags = "hide-input, build" if exercise.points >= BUILD_POINTS else "hide-input"
+    others = [exercises.found(one).points for one in exercises.ordered(topic)]
+    tags = "hide-input, build" if exercise.points == max(others) else "hide-input"
     return _cell(
         tags, name, exercises.solution(exercise.text), answer="true", check="false", points=""
     )

@@ -24,8 +24,8 @@ The author's guide, one page
               docstring, blank) and the check cell, one line, from exercises/padding/waste.py.
               Where something is drawn between the two, `{check} waste` says where the check stands.
               Points, cases, hints, mistakes and right ways stand in that file: see the guide of
-              `batchlab.exercises`. The exercises of a lesson give 10 points; one of at least three
-              points is its Build.
+              `batchlab.exercises`. The exercises of a lesson give 10 points; the one with the
+              most, at least three, is its Build.
     helpers   what a page draws or shows stands in its exercise's file or in `scenes.py` beside it.
     keep      the last code cell but quizzes, tag [keep]:  from batchlab.classroom import mine
               mine.keep("02_padding", waste, ...)

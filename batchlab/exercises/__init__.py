@@ -3,8 +3,8 @@
     an answer  ->  nothing, or four short lines that name the thought behind the mistake
 
 A mistake is one function, or an edit of the reference; its docstring is the thought. A folder holds
-the exercises of a lesson, a file one exercise, named as on the page: `packing/lay_out.py` is
-`packing/lay-out`. Everything here imports with the standard library and NumPy; what needs
+the exercises of a lesson, a file one exercise, named as on the page: `packing/first_fit.py` is
+`packing/first-fit`. Everything here imports with the standard library and NumPy; what needs
 PyTorch imports it inside its functions.
 
 The author's guide

@@ -3,7 +3,6 @@
 ORDER = (
     "token-mean",
     "share",
-    "windows",
     "epoch-test",
     "take-step",
 )

@@ -52,6 +52,7 @@ exercise = Exercise(
         ([2.0, INF, 1.0], [40, 10, 50]),
     ],
     drawn=drawn,
+    points=2,
     passed="Right: 120 nats over 110 tokens are 1.0909 nats each.",
 )
 

@@ -199,7 +199,7 @@ VECTOR = "the vector G: one number is asked, its norm"
 exercise = Exercise(
     noise_meter,
     explain=why,
-    points=3,
+    points=4,
     scene=scene,
     asked=asked,
     drawn=drawn,

@@ -3,7 +3,12 @@
 import numpy as np
 
 from batchlab.exercises import Exercise
-from batchlab.exercises.batch.noise import noise
+
+
+def noise(gradients, rows):
+    """Root-mean-square error of the mean of `rows` random draws, as on the page."""
+    spread_squared = ((gradients - gradients.mean(axis=0)) ** 2).sum(axis=1).mean()
+    return (spread_squared / rows) ** 0.5
 
 
 def rows_for(gradients, share):
@@ -23,7 +28,7 @@ def drawn(rng):
 
 exercise = Exercise(
     rows_for,
-    points=2,
+    points=3,
     whole=False,
     given=("noise",),
     asked=lambda gradients, share: f"rows for {share:.3g} of noise, {_said(gradients)}",

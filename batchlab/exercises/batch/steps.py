@@ -35,7 +35,7 @@ def drawn(rng):
 
 exercise = Exercise(
     steps,
-    points=2,
+    points=3,
     whole=False,
     asked=asked,
     drawn=drawn,

@@ -13,7 +13,7 @@ from batchlab.exercises.doctor.step_parts import step_parts
 from batchlab.exercises.doctor.visits import visit
 from batchlab.exercises.throughput.fit_step import fit_step
 
-__all__ = ["CAUSES", "CURES", "T90", "another", "evidence", "prices", "sweep"]
+__all__ = ["CAUSES", "CURES", "T90", "another", "cure_gain", "evidence", "prices", "sweep"]
 
 CAUSES = ("padding", "recomputation", "saturation", "memory", "input", "host", "launch")
 CURES = {
@@ -38,6 +38,12 @@ def prices(visits):
         seconds.append(own / v["micro_batches"])
     fixed, slot = list(fit_step(sizes, seconds))[:2]
     return max(float(fixed), 0.0), float(slot)
+
+
+def cure_gain(parts, keep):
+    """Gain in useful tokens a second if of each part in `keep` so much is left, as on the page."""
+    left = sum(seconds * keep.get(name, 1) for name, seconds in parts.items())
+    return sum(parts.values()) / left - 1
 
 
 def sweep(

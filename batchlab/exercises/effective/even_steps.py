@@ -61,7 +61,7 @@ def drawn(rng):
 
 exercise = Exercise(
     even_steps,
-    points=3,
+    points=4,
     hints=(
         "sort the numbers of the documents by their targets, the largest first",
         "deal them out in rounds: in each round every step takes one document",

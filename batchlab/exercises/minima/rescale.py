@@ -56,6 +56,7 @@ exercise = Exercise(
         (network(np.random.default_rng(5), 2, 2, 1), math.nan),
     ],
     drawn=drawn,
+    points=2,
     passed="Right: other weights, the same function.",
 )
 W1, B1, W2, B2 = (

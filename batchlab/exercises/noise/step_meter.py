@@ -5,8 +5,7 @@ from math import inf
 import numpy as np
 
 from batchlab.exercises import By, Exercise
-from batchlab.exercises.noise.noise_scale import noise_scale
-from batchlab.exercises.noise.two_norms import two_norms
+from batchlab.exercises.noise import noise_scale, two_norms
 
 
 def metered_run(step, model, optimizer, schedule, windows, max_norm):

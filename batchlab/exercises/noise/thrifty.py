@@ -26,7 +26,7 @@ def drawn(rng):
 
 exercise = Exercise(
     thrifty,
-    points=2,
+    points=3,
     rel=1e-5,
     whole=False,
     asked="the smallest nearly fastest batch: critical {:g}, fixed {:g} s, each {:g} s, slower {:g}".format,

@@ -4,7 +4,7 @@ import re
 
 from batchlab.classroom import plain
 
-ORDER = ("first-fit", "lay-out", "isolation-test", "mend-collator")
+ORDER = ("first-fit", "isolation-test", "mend-collator")
 
 
 def nested(value):

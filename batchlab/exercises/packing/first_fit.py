@@ -90,7 +90,7 @@ LENGTHS = "the lengths were sorted, not their places: sorted(range(len(lengths))
 INDEX = "two documents of equal length are still two: .index() finds the first one twice"
 exercise = Exercise(
     first_fit_decreasing,
-    points=2,
+    points=3,
     asked=asked,
     fault=fault,
     explain=explain,

@@ -158,7 +158,7 @@ def rounded(documents):
 
 exercise = Exercise(
     isolation_test,
-    points=2,
+    points=3,
     hints=(
         "change one document, and look at another that stands behind it",
         "two documents are too few: a border may be missing between the last two of three",

@@ -6,7 +6,6 @@ from batchlab import packing
 from batchlab.exercises import Exercise
 from batchlab.exercises.packing import bench, unnamed
 from batchlab.exercises.packing.first_fit import first_fit_decreasing
-from batchlab.exercises.packing.lay_out import lay_out
 
 
 def collate(documents, row_length, pad):
@@ -124,7 +123,7 @@ MANY = bench.documents([7, 6, 5, 6, 8, 4, 2], np.random.default_rng(4), 3)
 exercise = Exercise(
     collate,
     points=4,
-    given=("packing", "first_fit_decreasing", "lay_out"),
+    given=("packing", "first_fit_decreasing"),
     asked=asked,
     fault=bench.fault,
     explain=explain,
@@ -360,20 +359,3 @@ def with_a_mask(documents, row_length, pad):
     segment = torch.cumsum(batch["position_ids"] == 0, 1)
     blocks = torch.tril(segment[:, :, None] == segment[:, None, :])
     return {**batch, "attention_mask": blocks[:, None]}
-
-
-@exercise.style
-def composed(documents, row_length, pad):
-    """of the functions above"""
-    import torch
-
-    rows = []
-    for row in first_fit_decreasing([len(one["input_ids"]) for one in documents], row_length):
-        laid = lay_out([list(documents[n]["input_ids"]) for n in row], row_length)
-        labels = [label for n in row for label in [-100, *documents[n]["labels"][1:]]]
-        empty = row_length - len(labels)
-        laid["input_ids"] = [*laid["input_ids"][: len(labels)], *[pad] * empty]
-        laid["labels"] = [*labels, *[-100] * empty]
-        rows.append(laid)
-    names = "input_ids", "labels", "position_ids"
-    return {name: torch.as_tensor(np.array([row[name] for row in rows])) for name in names}

@@ -7,18 +7,16 @@ import numpy as np
 
 from batchlab import memory, report, roofline, units, widgets
 from batchlab.exercises.accumulation.take_step import take_step
-from batchlab.exercises.accumulation.windows import windows
 from batchlab.exercises.effective.scenes import pack_rows, packs
 from batchlab.exercises.memory.most_rows import most_rows
 from batchlab.exercises.plan.foretold_test import foretold
 from batchlab.exercises.plan.live import (
     fitted,
-    groups,
     guards,
     lay_out,
-    lays_out,
     of_rows,
     steps_once,
+    windows,
 )
 from batchlab.exercises.plan.offers import KINDS
 from batchlab.exercises.plan.plan_run import GENERATED, PACKED, small
@@ -34,10 +32,8 @@ __all__ = [
     "fitted",
     "fitting",
     "foretold",
-    "groups",
     "guards",
     "lay_out",
-    "lays_out",
     "most_rows",
     "of_rows",
     "pack_rows",

@@ -7,32 +7,29 @@ CASES = {
     "B": "SGD on ImageNet, 256 -> 65,536 images",
     "C": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 6,000 sequences",
     "D": "pre-training, AdamW (0.9, 0.95), 256 -> 4,096 sequences",
-    "E": "pre-training, AdamW (0.9, 0.95), 512 -> 1 sequences; how to keep beta2's memory",
-    "F": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 2,000 images",
-    "G": "LoRA, AdamW (0.9, 0.999), 16 -> 128 sequences",
+    "E": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 2,000 images",
+    "F": "LoRA, AdamW (0.9, 0.999), 16 -> 128 sequences",
 }
-WORDS = ("linear", "full rule", "half-life", "tune")
+WORDS = ("linear", "full rule", "tune")
 WHY = {
     "A": "SGD, well below the noise scale, in the range of images where one rule was shown",
     "B": "65,536 images lie beyond the 8,192 up to which the rule was shown",
     "C": "AdamW, k = 4 and k (1 - 0.9) = 0.4: within the limit of its rule",
     "D": "k = 16 and k (1 - 0.9) = 1.6: look at the limit of the rule",
-    "E": "asked is the memory of beta2 in tokens, at k = 1 / 512",
-    "F": "4,096 images are above this noise scale, where the rule of SGD has ended",
-    "G": "fine-tuning has no range of its own in the table",
+    "E": "4,096 images are above this noise scale, where the rule of SGD has ended",
+    "F": "fine-tuning has no range of its own in the table",
 }
 
 
 def which_rule():
-    """{case: "linear", "full rule", "half-life" or "tune"} for the cases A to G."""
+    """{case: "linear", "full rule" or "tune"} for the cases A to F."""
     return {
         "A": "linear",
         "B": "tune",
         "C": "full rule",
         "D": "tune",
-        "E": "half-life",
+        "E": "tune",
         "F": "tune",
-        "G": "tune",
     }
 
 
@@ -49,7 +46,7 @@ def why(got):
 
 exercise = Exercise(
     which_rule,
-    points=2,
+    points=3,
     hints=(
         "which optimizer, which unit, which k?",
         "compare the larger batch with the range where the rule was shown; of SGD with the noise scale",
@@ -65,19 +62,18 @@ for _case, _right, _wrong in [
     ("B", "tune", "linear"),
     ("C", "full rule", "linear"),
     ("D", "tune", "full rule"),
-    ("E", "half-life", "full rule"),
-    ("F", "tune", "linear"),
-    ("G", "tune", "full rule"),
+    ("E", "tune", "linear"),
+    ("F", "tune", "full rule"),
 ]:
     exercise.edit(WHY[_case], [(f'"{_case}": "{_right}"', f'"{_case}": "{_wrong}"')])
 exercise.edit(
     f"one of these words is asked: {', '.join(WORDS)}", [('"A": "linear"', '"A": "square root"')]
 )
-exercise.edit("a case is missing", [('        "F": "tune",\n', "")], says="F")
+exercise.edit("a case is missing", [('        "E": "tune",\n', "")], says="E")
 
 
 @exercise.style
 def in_capitals():
     """in capitals"""
-    right = ("LINEAR", "Tune", " full rule", "tune", "Half-Life", "tune", "tune")
-    return dict(zip("ABCDEFG", right))
+    right = ("LINEAR", "Tune", " full rule", "tune", "TUNE", "tune")
+    return dict(zip("ABCDEF", right))

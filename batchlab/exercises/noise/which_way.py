@@ -1,0 +1,109 @@
+"""Which way is a meter off that reads one thing otherwise? And what six such meters measure."""
+
+import numpy as np
+
+from batchlab.exercises import Exercise
+from batchlab.exercises.noise import noise_scale, two_norms
+
+CASES = {
+    "A": "takes the squared norm of the whole step for |G|²; the trace is right",
+    "B": "counts 10 sequences in each micro-batch, but 2 of them are padding",
+    "C": "reads the norm of the step after clipping",
+    "D": "throws away each reading whose |G|² is below 0",
+    "E": "multiplies each loss by 1,024 before backward, and never divides",
+    "F": "takes steps of 16 micro-batches, not 8",
+}
+WORDS = ("too high", "too low", "right")
+WHY = {
+    "A": "the step's own norm still holds noise, tr / B: what is divided by is too large",
+    "B": "the two norms stay, and both counts are too large: what becomes of the trace, and of |G|²?",
+    "C": "the big norm is too short: the trace becomes larger, and |G|² smaller",
+    "D": "what is left are the readings with a large |G|²: their mean is too large",
+    "E": "each gradient is 1,024 times as long, signal and noise alike: look at their ratio",
+    "F": "B is a number that the equations know: a larger step has another norm, and the same |G|² and trace",
+}
+
+
+def which_way():
+    """{meter: "too high", "too low" or "right"} for the noise scales of the meters A to F."""
+    return {
+        "A": "too low",
+        "B": "too high",
+        "C": "too high",
+        "D": "too low",
+        "E": "right",
+        "F": "right",
+    }
+
+
+def measured(steps=3000, seed=0):
+    """{meter: noise scale}, of simulated gradients with |G|² of 4 and a trace of 1,000; "right", too."""
+    rng, width = np.random.default_rng(seed), 100
+    signal = np.full(width, (4 / width) ** 0.5)
+
+    def norms(many):
+        """Squared norms of micro-batches of 8 and of steps of `many` such micro-batches."""
+        noise = rng.normal(size=(steps, many, width)) * (1000 / width / 8) ** 0.5
+        parts = signal + noise
+        return (parts**2).sum(axis=2).mean(axis=1), (parts.mean(axis=1) ** 2).sum(axis=1)
+
+    def scale(small, big, b=8, B=64):
+        return noise_scale(np.transpose(two_norms(small, big, b, B)))[0]
+
+    small, big = norms(8)
+    readings = np.transpose(two_norms(small, big, 8, 64))
+    return {
+        "right": scale(small, big),
+        "A": readings[:, 1].mean() / big.mean(),
+        "B": scale(small, big, 10, 80),
+        "C": scale(small, np.minimum(big, 4.2**2)),
+        "D": noise_scale(readings[readings[:, 0] >= 0])[0],
+        "E": scale(1024**2 * small, 1024**2 * big),
+        "F": scale(*norms(16), 8, 128),
+    }
+
+
+def why(got):
+    """What speaks against the first wrong word."""
+    for case, right in which_way().items():
+        said = got[case]
+        if not isinstance(said, str) or said.strip().casefold() not in WORDS:
+            return f"one of these words is asked: {', '.join(WORDS)}"
+        if said.strip().casefold() != right:
+            return WHY[case]
+    return ""
+
+
+exercise = Exercise(
+    which_way,
+    points=3,
+    hints=(
+        "which of the four numbers that go in is wrong: a norm, or a count? Too large or too small?",
+        "put numbers in: norms of 129 and 19.625 at 8 and 64 are the scale 1000 / 4 = 250",
+        "two_norms(129.0, 19.625, 10, 80) is meter B; two_norms(129.0, 17.0, 8, 64) a meter C",
+    ),
+    asked=lambda: "the ways of the meters",
+    explain=why,
+    shown=[()],
+    passed="Right: of each slip you know the direction, before anything is measured.",
+)
+for _case, _right, _wrong in [
+    ("A", "too low", "too high"),
+    ("B", "too high", "too low"),
+    ("C", "too high", "too low"),
+    ("D", "too low", "too high"),
+    ("E", "right", "too high"),
+    ("F", "right", "too low"),
+]:
+    exercise.edit(WHY[_case], [(f'"{_case}": "{_right}"', f'"{_case}": "{_wrong}"')])
+exercise.edit(
+    f"one of these words is asked: {', '.join(WORDS)}", [('"A": "too low"', '"A": "lower"')]
+)
+exercise.edit("a meter is missing", [('        "E": "right",\n', "")], says="E")
+
+
+@exercise.style
+def in_capitals():
+    """in capitals"""
+    right = ("TOO LOW", "Too high", " too high", "too low", "Right", "right")
+    return dict(zip("ABCDEF", right))
