@@ -201,6 +201,15 @@ for _thought, *_changes in [
         ("sequences // rows\n", "-(-sequences // rows)\n"),
     ),
     (
+        "the last ValueError is raised inside `except`: it holds the failed step",
+        (
+            "            fits = False\n",
+            "            if rows == 1:\n"
+            "                raise ValueError(f'{len(worst[-1])} tokens do not fit') from None\n"
+            "            fits = False\n",
+        ),
+    ),
+    (
         "halving skips rows that divide and fit",
         (f"for rows in {ORDER}:", "rows = 2 * min(most, sequences)\n    while rows := rows // 2:"),
     ),

@@ -269,6 +269,9 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
         found = answer(step, documents, sequences, most)
         seen["answer"] = list(found) if isinstance(found, tuple | list) else found
     except BaseException as error:
+        refused = isinstance(error, ValueError) and not thrown
+        if refused and error.__context__ and any(one() for one in held):
+            raise RuntimeError("the failed step lives on in the ValueError's __context__") from None
         if error is not thrown:
             raise
         seen["answer"] = f"the step's own {type(thrown).__name__} went through"
