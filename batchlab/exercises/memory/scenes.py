@@ -32,7 +32,7 @@ def qwen_half_b():
 
 
 def qwen_peak(**how):
-    """The predicted peak of 8 rows of 2,048 slots in bf16 with AdamW, by kind, in GB."""
+    """The predicted peak of 8 rows of 2,048 slots in bf16 with AdamW, by kind, in GiB."""
     import torch
     from transformers import Qwen2Config
 
@@ -45,7 +45,7 @@ def qwen_peak(**how):
         intermediate_size=shape.intermediate, tie_word_embeddings=shape.tied,
     )  # fmt: skip
     peak = trace.predict_peak(config, rows=8, length=2048, dtype=torch.bfloat16, **how)
-    return {kind: held / 1e9 for kind, held in peak.by_kind.items()}
+    return {kind: held / 2**30 for kind, held in peak.by_kind.items()}
 
 
 @cache
