@@ -141,5 +141,7 @@ def tried(targets, launch, measured):
 def with_numpy(targets, launch, measured):
     """NumPy"""
     rows, counted = np.array(measured).T
-    replicas = launch["devices"] / np.prod([launch[one] for one in ("tensor", "pipeline", "context")])
+    replicas = launch["devices"] / np.prod(
+        [launch[one] for one in ("tensor", "pipeline", "context")]
+    )
     return max(1, int(np.rint(targets / (launch["rows"] * replicas * counted.sum() / rows.sum()))))

@@ -72,8 +72,7 @@ def judged(got, slots, chunk, how):
         if said := _gradient(name, got[name], right.get(name), how, coarse):
             return said, "the gradient is that of all logits at once"
     if got["alive"] > 6:
-        why = "logits wait for the backward pass: head and cross-entropy of *one* chunk belong into "
-        why += "one checkpoint; not the head alone, nor the whole loop"
+        why = "head and cross-entropy of *one* chunk belong into one checkpoint: not the head alone"
         return f"{got['alive']:.1f} times the float32 bytes of a chunk's logits are alive", why
     return "", ""
 
