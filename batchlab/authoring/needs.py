@@ -31,7 +31,7 @@ HERE = {*sys.stdlib_module_names, "batchlab", "numpy"}
 def needs(topic: str) -> dict[str, list[str]]:
     """What each exercise of a lesson needs beyond NumPy, libraries or threads, in the page's order.
 
-    >>> needs("effective")["effective/missing"]
+    >>> needs("effective")["effective/splits"]
     []
     """
     command = [sys.executable, "-m", "batchlab.authoring.needs", topic]

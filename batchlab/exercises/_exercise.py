@@ -194,7 +194,8 @@ class Exercise(Known):
             def fits(_: Any, raised: Any) -> bool:
                 return _is(raised, error) and bool(own) and _numbers(raised) == own
 
-            raise restated(wrong, likely=self._thoughts(earlier, case, fits)) from None
+            likely = self._thoughts(earlier, case, fits) or self._misnamed(came, case)
+            raise restated(wrong, likely=likely) from None
         return True
 
     def _named(self, came: Exception, error: Exception, case: Any, asked: str) -> None:
@@ -206,9 +207,13 @@ class Exercise(Known):
             raise came
 
         check.raises(again, asked=asked, kind=type(error), contains=wished)
-        wrong = self.misnamed(worded(came), *arguments, **options) if self.misnamed else ""
-        if wrong:
+        if wrong := self._misnamed(came, case):
             verdict.refuse(asked, f"the message {worded(came)[:120]!r}", wrong)
+
+    def _misnamed(self, came: Exception, case: Any) -> str:
+        """What else is wrong with the text of a refusal; it is the cause of what the text lacks."""
+        arguments, options = parts_of(case)
+        return self.misnamed(worded(came), *arguments, **options) if self.misnamed else ""
 
     def _not_refused(
         self, got: Any, error: Exception, asked: str, earlier: list[Any], case: Any

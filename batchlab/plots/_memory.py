@@ -54,9 +54,11 @@ def memory_stack(
         )  # fmt: skip
         bottom = bottom + values
     for at, (rows, total) in enumerate(zip(bytes_by_rows, totals, strict=True)):
-        top = max(total, measured.get(rows, 0.0)) / unit
+        top, label = max(total, measured.get(rows, 0.0)) / unit, units.size(total)
+        if rows in measured:
+            label = f"sum {label}\nmeasured {units.size(measured[rows])}"
         axes.annotate(
-            units.size(total), (at, top), xytext=(0, 8 if rows in measured else 4), fontsize=9,
+            label, (at, top), xytext=(0, 8 if rows in measured else 4), fontsize=9,
             textcoords="offset points", ha="center", color=INK,
         )  # fmt: skip
     _mark_measured(axes, list(bytes_by_rows), measured, unit)

@@ -142,7 +142,9 @@ def before_after(
     axes.set(xlabel=x)
     axes.margins(x=0.18)
     headline(axes, title)
-    axes.legend(fontsize=9, framealpha=0.9, edgecolor="none", labelcolor=INK)
+    figure.legend(
+        loc="outside lower center", ncols=2, frameon=False, fontsize=9, labelcolor=INK,
+    )  # fmt: skip
     changes = "; ".join(
         f"{name} {names[0]} {number(old)}, {names[1]} {number(new)}"
         for name, (old, new) in pairs.items()

@@ -2,7 +2,7 @@
 
 import re
 
-ORDER = ("missing", "splits", "fit-test", "even-steps")
+ORDER = ("accumulation-for", "splits", "fit-test", "even-steps")
 
 
 def near(number, part):

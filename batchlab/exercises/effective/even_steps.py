@@ -1,5 +1,7 @@
 """Build: steps with equally many documents, and nearly equally many target tokens."""
 
+import numpy as np
+
 from batchlab.classroom import plain
 from batchlab.exercises import Exercise
 
@@ -11,7 +13,7 @@ def even_steps(targets, documents):
     """
     steps, left = divmod(len(targets), documents)
     if left:
-        raise ValueError(f"{len(targets)} documents in steps of {documents}: {left} are left")
+        raise ValueError(f"{len(targets)} documents in steps of {documents}: {left} left over")
     order = sorted(range(len(targets)), key=lambda n: targets[n], reverse=True)
     found, sums = [[] for _ in range(steps)], [0] * steps
     for first in range(0, len(order), steps):
@@ -20,6 +22,12 @@ def even_steps(targets, documents):
             found[step].append(number)  # the step with the fewest targets takes the largest
             sums[step] += targets[number]
     return found
+
+
+def apart(targets, documents):
+    """By how much two steps may differ: the widest round, one document for each step, of the sort."""
+    rounds = np.sort(targets).reshape(documents, -1)
+    return int((rounds[:, -1] - rounds[:, 0]).max())
 
 
 def fault(got, targets, documents):
@@ -42,21 +50,28 @@ def fault(got, targets, documents):
     if wrong:
         return f"a step of {wrong[0]} documents; {documents} in each are asked"
     sums = [sum(targets[int(number)] for number in step) for step in steps]
-    most = max(targets) - min(targets)
+    most = apart(targets, documents)
     if max(sums) - min(sums) > most:
         return f"steps of {min(sums):,} and of {max(sums):,} targets; they may differ by {most:,}"
     return ""
 
 
 def drawn(rng):
+    """Documents of many kinds; to and fro, which drifts where rounds differ much, is even, too."""
     for _ in range(12):
         documents, steps = int(rng.integers(1, 9)), int(rng.integers(1, 9))
-        yield rng.integers(0, 500, documents * steps).tolist(), documents
+        some = rng.integers(0, 500, documents * steps).tolist()
+        if not fault(to_and_fro(some, documents), some, documents):
+            yield some, documents
         if documents > 1:
             yield rng.integers(0, 90, documents * steps + 1).tolist(), documents
-    yield rng.lognormal(4, 1, 960).astype(int).tolist(), 32
+    yield long_tailed(rng, 960), 32
     yield [0] * 12, 4
     yield [100] + [1] * 11, 4
+
+
+def long_tailed(rng, many):
+    return rng.lognormal(4, 1, many).astype(int).tolist()
 
 
 exercise = Exercise(
@@ -65,7 +80,7 @@ exercise = Exercise(
     hints=(
         "sort the numbers of the documents by their targets, the largest first",
         "deal them out in rounds: in each round every step takes one document",
-        "with steps = len(targets) // documents, order[step::steps] is a step that is even enough",
+        "the step with the fewest targets so far takes the round's largest; or turn each second round",
     ),
     asked=lambda targets, documents: (
         f"steps of {documents} from "
@@ -74,9 +89,9 @@ exercise = Exercise(
     fault=fault,
     mentions=lambda targets, documents: (len(targets), documents),
     shown=[
-        ([9, 8, 7, 1, 2, 3], 3),
+        ([9, 2, 8, 1, 7, 3], 3),
         ([5, 5, 900, 5, 5, 5, 700, 800], 2),
-        ([40, 3, 3, 3, 3, 3, 39, 38, 37], 3),
+        (long_tailed(np.random.default_rng(6), 640), 32),
         ([5, 1, 4, 2, 6], 2),
         ([5, 6, 7], 4),
     ],
@@ -104,9 +119,42 @@ for _thought, _says, _body in [
         "    return [order[k::steps] for k in range(steps)]",
     ),
     (
-        "every so-manieth as it comes: sort first",
+        "dealt in the order in which they come: sort first",
         "may differ",
         "return [[*range(k, len(targets), steps)] for k in range(steps)]",
+    ),
+    (
+        "the same step always takes the largest of a round: its lead grows from round to round",
+        "",
+        "order = sorted(range(len(targets)), key=lambda n: -targets[n])\n"
+        "    return [order[k::steps] for k in range(steps)]",
+    ),
+    (
+        "shuffled again and again: with many documents chance does not get there",
+        "",
+        "import random\n\n    order, draw = list(range(len(targets))), random.Random(3)\n"
+        "    for _ in range(500):\n        draw.shuffle(order)\n"
+        "        sums = [sum(targets[n] for n in order[k::steps]) for k in range(steps)]\n"
+        "        rounds = sorted(targets)\n"
+        "        wide = max(rounds[i + steps - 1] - rounds[i] for i in range(0, len(order), steps))\n"
+        "        if max(sums) - min(sums) <= wide:\n            break\n"
+        "    return [order[k::steps] for k in range(steps)]",
+    ),
+    (
+        "the largest with the smallest: such pairs differ among each other",
+        "",
+        "low = sorted(range(len(targets)), key=lambda n: targets[n])\n    order = []\n"
+        "    while low:\n        order.append(low.pop())\n        if low:\n"
+        "            order.append(low.pop(0))\n"
+        "    return [order[k * documents : (k + 1) * documents] for k in range(steps)]",
+    ),
+    (
+        "ends in turn: one step takes all the large ones, another all the small ones",
+        "",
+        "low = sorted(range(len(targets)), key=lambda n: targets[n])\n    order = []\n"
+        "    while low:\n        order.append(low.pop())\n        if low:\n"
+        "            order.append(low.pop(0))\n"
+        "    return [order[k::steps] for k in range(steps)]",
     ),
     (
         "the poorest step takes the next, however many it has: each has equally many documents",
@@ -125,10 +173,14 @@ for _thought, _says, _body in [
         "looked up by its value: documents with equal targets are still two",
         "twice",
         "order = [targets.index(one) for one in sorted(targets)]\n"
-        "    return [order[k::steps] for k in range(steps)]",
+        "    found = [[] for _ in range(steps)]\n"
+        "    for number, first in enumerate(range(0, len(order), steps)):\n"
+        "        some = order[first : first + steps]\n"
+        "        for step, one in zip(found, some[::-1] if number % 2 else some):\n"
+        "            step.append(one)\n    return found",
     ),
     (
-        "so many steps: asked are so many documents in a step",
+        "`documents` is the number of documents in a step, not of steps",
         "in each are asked",
         "order = sorted(range(len(targets)), key=lambda n: targets[n])\n"
         "    return [order[k::documents] for k in range(documents)]",
@@ -147,7 +199,7 @@ for _thought, _says, *_changes in [
         "refuses, and does not name both numbers",
         "without 5",
         (
-            'f"{len(targets)} documents in steps of {documents}: {left} are left"',
+            'f"{len(targets)} documents in steps of {documents}: {left} left over"',
             '"does not divide"',
         ),
     ),
@@ -157,20 +209,27 @@ for _thought, _says, *_changes in [
 
 
 @exercise.style
-def dealt(targets, documents):
-    """sorted, and dealt like cards"""
+def exchanged(targets, documents):
+    """dealt like cards, then the fullest and the poorest step exchange a pair while that helps"""
     if len(targets) % documents:
         raise ValueError(f"{len(targets)} documents, {documents} a step")
     steps = len(targets) // documents
     order = sorted(range(len(targets)), key=targets.__getitem__)
-    return [order[step::steps] for step in range(steps)]
+    found = [order[step::steps] for step in range(steps)]
+    while True:
+        found.sort(key=lambda step: sum(targets[n] for n in step))
+        poor, full = found[0], found[-1]
+        gap = sum(targets[n] for n in full) - sum(targets[n] for n in poor)
+        pairs = [(a, b) for a in poor for b in full if 0 < targets[b] - targets[a] < gap]
+        if not pairs:
+            return found
+        a, b = min(pairs, key=lambda one: abs(gap - 2 * (targets[one[1]] - targets[one[0]])))
+        poor[poor.index(a)], full[full.index(b)] = b, a
 
 
 @exercise.style
 def to_and_fro(targets, documents):
     """NumPy, every second round turned round"""
-    import numpy as np
-
     if len(targets) % documents:
         raise ValueError(f"steps of {documents}: {len(targets)} do not divide")
     rounds = np.argsort(targets).reshape(documents, -1)

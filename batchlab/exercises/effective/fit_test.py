@@ -74,17 +74,40 @@ def fit_test(fit):
 REMAINDERS = (
     "remainders: try less than half a round, more than half, and fewer slots than one round"
 )
-LACKS = {
-    "floors in silence": "nothing fails where no error is raised; and a bare `except` also "
-    "catches your own AssertionError: write `except ValueError`",
+ODD = "a step that fits is refused: try one whose accumulation is no power of two, as 3"
+NUMBERS = "a step that fits: let rows, length, replicas and accumulation be four different numbers"
+SILENT = (
+    "nothing fails where no error is raised; and a bare `except` also catches your own "
+    "AssertionError: write `except ValueError`"
+)
+LACKS = {  # what lets a bug through
+    "floors in silence": SILENT,
+    "floors, but refuses 0": SILENT,
+    "rounds up": REMAINDERS,
+    "rounds to the nearest": REMAINDERS,
+    "forgets the replicas": NUMBERS,
+    "counts sequences, not slots": NUMBERS,
+    "takes powers of two only": ODD,
+    "takes the length for the replicas": NUMBERS,
+    "takes the rows for the replicas": NUMBERS,
     "floors where less than half is left": REMAINDERS,
     "rounds up where half is there": REMAINDERS,
     "takes at least one micro-batch": REMAINDERS,
 }
+
+
+def lacks(got):
+    """What a test lacks, by the first bug that got through."""
+    through = got.partition("got through: ")[2]
+    if "returned True" in got:
+        return "`return` ends a test at once: assert every case, and return nothing"
+    return LACKS.get(through, "")
+
+
 exercise = Exercise(
     fit_test,
     points=2,
-    explain=lambda got: next((why for bug, why in LACKS.items() if bug in got), ""),
+    explain=lacks,
     hints=(
         "one step that fits is not enough: what must be refused?",
         "let all four be different numbers, the accumulation no power of two",
@@ -111,7 +134,7 @@ for _thought, _says, *_changes in [
     ),
     ("one slot too many only", "rounds up where half", (AFTER, "(73, 97)")),
     ("nothing below the smallest step", "at least one micro-batch", (AFTER, "(73, 80, 90, 95)")),
-    ("never asks for a step that fits", "got through", (BEFORE, "")),
+    ("never asks for a step that fits", "powers of two", (BEFORE, "")),
     (
         "no refusal is looked for",
         "got through",
@@ -128,6 +151,15 @@ for _thought, _says, *_changes in [
 def only_what_divides(fit):
     """only what divides"""
     assert fit(72, 2, 4, 3) == 3
+
+
+@exercise.mistake(says="`return` ends a test at once")
+def returned(fit):
+    """returned, not asserted"""
+    try:
+        return fit(72, 2, 4, 3) == 3
+    except ValueError:
+        return True
 
 
 @exercise.mistake(says="got through")

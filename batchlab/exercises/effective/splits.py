@@ -1,5 +1,7 @@
 """Every exact split: rows times accumulation, or a refusal with its neighbours."""
 
+import re
+
 from batchlab.exercises import Exercise
 from batchlab.exercises.effective import near, offers_none
 
@@ -32,8 +34,26 @@ def drawn(rng):
 
 
 def misnamed(said, slots, length, replicas, most_rows):
-    if offers_none(said, near(slots, length * replicas)[-1]):
+    """What is wrong with the offers of a message, by its numbers."""
+    part = length * replicas
+    offered = near(slots, part)
+    if offers_none(said, offered[-1]):
         return "a step of 0 slots trains nothing: 0 slots are no offer"
+    named = {int(one) for one in re.findall(r"\d+", re.sub(r"(?<=\d)[,_](?=\d{3})", "", said))}
+    if named & {*offered}:
+        return "" if {*offered} <= named else "only one neighbour: name the one below and above"
+    for each, why in {
+        part: "these count rounds of micro-batches: name the size of the step, in slots",
+        length: "these are sequences: name the size of the step, in slots",
+    }.items():
+        if {number // each for number in offered} <= named:
+            return why
+    for each, why in {
+        length: "multiples of the length alone: the replicas share the step, too",
+        replicas: "multiples of the replicas alone: rows are whole, too",
+    }.items():
+        if slots % each and {*near(slots, each)} <= named:
+            return why
     return ""
 
 
@@ -54,9 +74,10 @@ exercise = Exercise(
     misnamed=misnamed,
     shown=[
         (288, 4, 3, 8),
-        (16, 4, 2, 5),
+        (32, 4, 2, 5),
         (280, 4, 1, 40),
         (47, 6, 4, 16),
+        (50, 6, 4, 16),
         (42, 6, 4, 16),
         (44, 6, 4, 16),
         (36, 6, 4, 16),
@@ -146,10 +167,58 @@ for _thought, _says, *_changes in [
         ("+ length * replicas\n", "+ 2 * length * replicas\n"),
     ),
     ("refuses, and does not say what would do", "", ("try {below or ''} {above}", "no split")),
+    (
+        "only one neighbour: name the one below and above",
+        "",
+        ("{below or ''} {above}", "{above}"),
+    ),
+    (
+        "these count rounds of micro-batches: name the size of the step, in slots",
+        "",
+        ("try {below or ''} {above}", "accumulate {share or ''} or {share + 1} times"),
+    ),
+    (
+        "these are sequences: name the size of the step, in slots",
+        "",
+        (
+            "try {below or ''} {above}",
+            "take {share * replicas or ''} or {(share + 1) * replicas} sequences",
+        ),
+    ),
+    (
+        "multiples of the length alone: the replicas share the step, too",
+        "",
+        (
+            "slots - left, slots - left + length * replicas",
+            "slots // length * length, slots // length * length + length",
+        ),
+    ),
     ("0 slots are no offer: name only the step above", "", ("below or ''", "below")),
     ("too small a step has no split: refuse it, too", "", (LEFT, "    if left and share:")),
 ]:
     exercise.edit(_thought, _changes, says=_says)
+
+
+@exercise.mistake
+def square_twice(slots, length, replicas, most_rows):
+    """the pair of a square stands there twice: both ways round it is the same"""
+    share, left = divmod(slots, length * replicas)
+    if left:
+        raise ValueError([n for n in (slots - left, slots - left + length * replicas) if n])
+    low = [n for n in range(1, share + 1) if n * n <= share and share % n == 0]
+    pairs = [(n, share // n) for n in low] + [(share // n, n) for n in low]
+    return [pair for pair in pairs if pair[0] <= most_rows]
+
+
+@exercise.mistake
+def last_division_only(slots, length, replicas, most_rows):
+    """only the last division is tested: what the first one leaves is lost"""
+    rows, left = slots // length, slots // length % replicas
+    if left:
+        part = length * replicas
+        raise ValueError([n for n in (slots // part * part, slots // part * part + part) if n])
+    share = rows // replicas
+    return [(n, share // n) for n in range(1, min(most_rows, share) + 1) if share % n == 0]
 
 
 @exercise.mistake

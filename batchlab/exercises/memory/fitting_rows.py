@@ -39,7 +39,7 @@ exercise = Exercise(
     ),
     mentions=lambda budget, states, slot, length, sequences: (states + length * slot,),
     shown=[
-        (1_000, 200, 2, 50, 12),
+        (890, 50, 2, 50, 18),
         (1_000, 200, 2, 50, 20),
         (1_150, 150, 2, 50, 30),
         (9_000, 200, 2, 50, 6),
@@ -53,11 +53,21 @@ FITS, BACK = "states + rows * length * slot <= budget", "return rows\n"
 REFUSE = 'raise ValueError(f"one row needs {states + length * slot} bytes, there are {budget}")'
 for _thought, _says, *_changes in [
     (
-        "8 rows fit, and 12 sequences are no multiple of 8: the step would change",
+        "8 rows fit, and 18 sequences are no multiple of 8: the step would change",
         "",
         (DIVIDES, ""),
     ),
     ("the states are there as well, whatever the rows", "", (FITS, FITS.replace("states + ", ""))),
+    (
+        "sequences // (sequences // most) may be more rows than fit: look for a divisor",
+        "",
+        (
+            "    for rows in range(sequences, 0, -1):\n",
+            "    most = (budget - states) // (length * slot)\n    if 0 < most < sequences:\n"
+            "        return sequences // (sequences // most)\n"
+            "    for rows in range(sequences, 0, -1):\n",
+        ),
+    ),
     ("a row has `length` slots, not one", "", (FITS, FITS.replace(" * length", ""))),
     (
         "powers of two are a habit, not a rule",

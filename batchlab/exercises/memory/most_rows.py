@@ -85,7 +85,7 @@ def _try(one, lengths, sequences, most):
     took = sorted(length for micro in one for length in micro)
     if len(took) != sequences:
         why = f"each try is a whole step of {sequences}; equal documents count each"
-        return f"a try of {len(took)} documents in {len(cut)} micro-batches", why
+        return f"a try of {len(took)} documents, micro-batches: {len(cut)}", why
     if len(set(cut)) > 1:
         return f"micro-batches of {sorted(set(cut))} rows in one step", "all have the same"
     if took != worst:
@@ -199,6 +199,15 @@ for _thought, *_changes in [
         DIVIDE,
         (SKIP, ""),
         ("sequences // rows\n", "-(-sequences // rows)\n"),
+    ),
+    (
+        "the last ValueError is raised inside `except`: it holds the failed step",
+        (
+            "            fits = False\n",
+            "            if rows == 1:\n"
+            "                raise ValueError(f'{len(worst[-1])} tokens do not fit') from None\n"
+            "            fits = False\n",
+        ),
     ),
     (
         "halving skips rows that divide and fit",

@@ -32,7 +32,7 @@ def qwen_half_b():
 
 
 def qwen_peak(**how):
-    """The predicted peak of 8 rows of 2,048 slots in bf16 with AdamW, by kind, in GB."""
+    """The predicted peak of 8 rows of 2,048 slots in bf16 with AdamW, by kind, in GiB."""
     import torch
     from transformers import Qwen2Config
 
@@ -45,7 +45,7 @@ def qwen_peak(**how):
         intermediate_size=shape.intermediate, tie_word_embeddings=shape.tied,
     )  # fmt: skip
     peak = trace.predict_peak(config, rows=8, length=2048, dtype=torch.bfloat16, **how)
-    return {kind: held / 1e9 for kind, held in peak.by_kind.items()}
+    return {kind: held / 2**30 for kind, held in peak.by_kind.items()}
 
 
 @cache
@@ -269,6 +269,9 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
         found = answer(step, documents, sequences, most)
         seen["answer"] = list(found) if isinstance(found, tuple | list) else found
     except BaseException as error:
+        refused = isinstance(error, ValueError) and not thrown
+        if refused and error.__context__ and any(one() for one in held):
+            raise RuntimeError("the failed step lives on in the ValueError's __context__") from None
         if error is not thrown:
             raise
         seen["answer"] = f"the step's own {type(thrown).__name__} went through"

@@ -29,8 +29,8 @@ exercise = Exercise(
         "logits: 12 bytes a word, once",
     ),
     asked=(
-        "bytes of a slot: {} layers, hidden {}, {} heads, {} key heads of {}, intermediate {}, "
-        "{} words"
+        "one slot of a model: layers {}, hidden {}, heads {}, key heads {}, head size {}, "
+        "intermediate {}, vocabulary {}"
     ).format,
     shown=[(3, 54, 5, 2, 17, 71, 901)],
     drawn=drawn,
@@ -78,6 +78,12 @@ for _thought, _old, _new in [
         "2 * vocabulary",
     ),
     ("10 are alive in the forward pass; at the fullest moment it is 12", LOGITS, "10 * vocabulary"),
+    (
+        "2 + 4 of the logits and their copy are freed by then: 4 + 4 + 4 are alive",
+        LOGITS,
+        "18 * vocabulary",
+    ),
+    ("the kernel keeps one sum for each head, not one for each value", SUMS, "4 * query)"),
     ("one of the two gradients is forgotten: 4 + 4 + 4", LOGITS, "8 * vocabulary"),
     ("logits are made once, behind the last layer", LOGITS, f"layers * {LOGITS}"),
     (
