@@ -49,7 +49,7 @@ BUGS = {
         "accumulation):\n        numbers",
         "1):\n        accumulation = 1\n        numbers",
     ),
-    "the tail joins the window before it": (
+    "the tail joins the step before it": (
         "    return path",
         "    if len(path) > 1 and len(micro_batches) % accumulation:\n"
         "        first -= accumulation\n"
