@@ -206,11 +206,7 @@ def test_options_go_by_name():
     assert "width=5" in told(exercise, lambda rows, width: 0)[0]
 
 
-def test_a_loop_without_an_end_is_stopped_and_named(monkeypatch):
-    from batchlab.exercises import _limit
-
-    monkeypatch.setattr(_limit, "CPU_SECONDS", 0.3)
-
+def test_a_loop_without_an_end_is_stopped_and_named():
     def endless(rows, width):
         while True:
             pass
@@ -224,10 +220,10 @@ def test_a_loop_without_an_end_is_stopped_and_named(monkeypatch):
                 return 10
 
     for answer in (endless, stubborn):
-        lines = told(made(), answer)
+        lines = told(made(seconds=0.3), answer)
         assert lines[1] == "got     no result after 0.3 seconds of CPU"
         assert lines[2] == "likely  a loop that does not end: bound it"
-    known = made(endless=lambda rows, width: f"{rows} rows never fit")
+    known = made(seconds=0.3, endless=lambda rows, width: f"{rows} rows never fit")
     assert told(known, endless)[2].endswith("rows never fit")
 
 

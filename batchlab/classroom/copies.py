@@ -33,6 +33,9 @@ GROWN = "a method such as .append() or .extend(), or `+=`, adds to the list itse
 SHRUNK = "a method such as .pop() or .remove(), or `del`, takes from the list itself"
 ASSIGNED = "an assignment such as x[i] = ... writes into the list itself"
 KEY_ADDED = "setdefault(), update() or an assignment such as x[key] = ... adds to the dict itself"
+KEY_RESIZED = (
+    "x[key] = ... puts another list into the dict itself, or .append() or .pop() resizes it"
+)
 KEY_GONE = "a method such as .pop(), or `del`, takes from the dict itself"
 KEY_ASSIGNED = "an assignment such as x[key] = ... writes into the dict itself"
 MEMBERS = "a method such as .add() or .discard() changes the set itself"
@@ -170,7 +173,9 @@ class _Comparison:
         for key, new_key in zip(keys, new_keys, strict=True):
             inside = f"{where}[{item(key, 40)}]"
             if found := self.of(before[key], after[new_key], inside):
-                return _thought_of(found, KEY_ASSIGNED)
+                resized = found.where == inside and found.thought in (GROWN, SHRUNK)
+                thought = KEY_RESIZED if resized else KEY_ASSIGNED
+                return _thought_of(found, thought, always=resized)
         return None
 
     def of_fields(self, before: Any, after: Any, where: str) -> Change | None:

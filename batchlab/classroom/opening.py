@@ -33,8 +33,6 @@ def start(lesson: str) -> None:
         print("Graded run: GPU boxes and long cells step aside.")
         if _public_seed():
             print("The hidden checks use the public seed: set BATCHLAB_GRADING_SEED for a class.")
-    elif not gpu():
-        print("No GPU: the GPU box runs on the CPU, or shows what others measured, and says which.")
     sys.stdout.flush()
 
 

@@ -208,7 +208,9 @@ def _all() -> dict[str, dict[str, Any]]:
 
 def _keep(key: str, entry: dict[str, Any]) -> None:
     entries = _all()
-    entries[key] = _memory[key] = entry
+    for kept in (entries, _memory):
+        kept.pop(key, None)  # what was guessed last stands last
+        kept[key] = entry
     _write(entries)
 
 

@@ -17,7 +17,8 @@ The author's guide
                 a tensor by dtype, shape and values, a dict key by key; an exception is expected
     scene       `scene(answer, *case)`: plain data of live objects, seen beside the answer
     fault       `fault(got, *case)`: what is wrong with a result of which several are right
-    endless     `endless(*case)`: why an answer may never return in this case, or nothing
+    endless     `endless(*case)`: why an answer may never return in this case, or nothing; it is
+                asked after `seconds` of CPU, 20 if nothing is said
     mentions    `mentions(*case)`: what the text of a refusal must name
     misnamed    `misnamed(text, *case)`: what else is wrong with the text, or nothing
     given       names that cells above define and an answer may use; the file has them, too

@@ -77,7 +77,7 @@ class Exercise(Known):
         seen = answer if self.scene is None else beside(self.scene, answer)
         given = arguments if self.scene is None else (answer, *arguments)
         try:
-            with limited(answer, asked):
+            with limited(answer, asked, self.seconds):
                 got = check.call(
                     seen,
                     *given,

@@ -64,6 +64,7 @@ class Known:
     asked: Callable[..., str] | None = None  # a case in the words of its message
     explain: Callable[..., str] | None = None  # explain(got, *case): why a value is wrong
     endless: Callable[..., str] | None = None  # endless(*case): why an answer may never return
+    seconds: float = 20.0  # CPU seconds that a call may take
     scene: Callable[..., Any] | None = None  # scene(answer, *case): plain data of live objects
     fault: Callable[..., str] | None = None  # fault(got, *case): empty for each right result
     mentions: Callable[..., tuple[Any, ...]] | None = None  # what the text of an error must name

@@ -1,7 +1,6 @@
 """Accumulation: one step in several pieces. The exercises in the order of the page."""
 
 ORDER = (
-    "token-mean",
     "share",
     "epoch-test",
     "take-step",

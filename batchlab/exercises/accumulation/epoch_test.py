@@ -49,7 +49,7 @@ BUGS = {
         "accumulation):\n        numbers",
         "1):\n        accumulation = 1\n        numbers",
     ),
-    "the tail joins the window before it": (
+    "the tail joins the step before it": (
         "    return path",
         "    if len(path) > 1 and len(micro_batches) % accumulation:\n"
         "        first -= accumulation\n"
@@ -78,8 +78,15 @@ def rounding(micro_batches, accumulation):
     return [w * (1 + 1e-14) for w in right(micro_batches, accumulation)]
 
 
+def explain(got):
+    """Why a right implementation was stopped that differs from another one in rounding alone."""
+    rounding = "right implementation 2" in got or "right implementation 3" in got
+    return "compares floats exactly: another order of the additions rounds otherwise" * rounding
+
+
 exercise = Exercise(
     epoch_test,
+    explain=explain,
     points=2,
     hints=(
         "compute the means of a small epoch by hand, and assert them all",

@@ -28,7 +28,7 @@ class Outputs(dict):
     __getattr__ = dict.__getitem__
 
 
-def scene(answer, labels, items, words=4, seed=None, dtype="float32", tensor=True):
+def scene(answer, labels, items, words=4, seed=None, dtype="float32", tensor=True, diverged=False):
     """The value of a micro-batch's share, and its gradient in the logits."""
     import torch
 
@@ -36,6 +36,8 @@ def scene(answer, labels, items, words=4, seed=None, dtype="float32", tensor=Tru
     many = (*told.shape, words)
     draw = torch.Generator().manual_seed(seed or 0)
     values = torch.zeros(many) if seed is None else 3 * torch.randn(many, generator=draw)
+    if diverged:
+        values[0, 0] = torch.nan
     logits = values.to(wide).requires_grad_()
     before = told.clone()
     loss = answer(Outputs(logits=logits), told, torch.tensor(items) if tensor else items)
@@ -47,6 +49,8 @@ def scene(answer, labels, items, words=4, seed=None, dtype="float32", tensor=Tru
             "share of the loss": 0.0,
             "its gradient in the logits": np.zeros(many, np.float32),
         }
+    if diverged:
+        return {"share of the loss": float(loss)}
     loss.backward()
     changed = "" if torch.equal(told, before) else "other values: work on a copy"
     return {
@@ -79,17 +83,21 @@ def drawn(rng):
         yield By(labels.tolist(), items, words=words, seed=turn + 1, tensor=bool(turn % 2))
     yield By([[NOTHING] * 3] * 2, 9, seed=3)
     yield By(labels.tolist(), 300, words=words, seed=5, dtype="bfloat16")
+    yield By([[1, 2, 3]], 6, seed=6, diverged=True)
 
 
-def asked(labels, items, words=4, seed=None, dtype="float32", tensor=True):
+def asked(labels, items, words=4, seed=None, dtype="float32", tensor=True, diverged=False):
     own = sum(label != NOTHING for row in labels for label in row[1:])
     said = f"{own} targets here, {items} in the step, logits in {dtype}"
+    if diverged:
+        return f"{said}, those of slot 0 are nan"
     return said if len(str(labels)) > 60 else f"{said}; labels {labels}"
 
 
 exercise = Exercise(
     share,
-    points=2,
+    points=3,
+    diverges=True,
     hints=(
         "which logit predicts which label? The last slot predicts nothing that is here",
         'cross_entropy takes slots x words, and knows reduction="sum"',
@@ -98,9 +106,10 @@ exercise = Exercise(
     scene=scene,
     asked=asked,
     shown=[
-        By([[0, 1, NOTHING, 2], [NOTHING, 3, NOTHING, NOTHING]], 7),
+        By([[0, 1, NOTHING, 2], [3, 3, NOTHING, NOTHING]], 7),
         By([[NOTHING, NOTHING, NOTHING]], 5, seed=2),
         By([[NOTHING, 1, 3, 0, 2, 2]], 900, seed=4, dtype="bfloat16"),
+        By([[NOTHING, 1, 3]], 5, seed=2, diverged=True),
     ],
     drawn=drawn,
     rel=2e-5,
@@ -153,6 +162,31 @@ for _thought, *_changes in [
     (
         "in the dtype of the logits: bf16 keeps two or three digits of a loss",
         (".float()", ""),
+    ),
+    (
+        "in the dtype of the logits: make them float32 before the loss, not after",
+        (".float()", ""),
+        (END, "return told.float() / num_items_in_batch"),
+    ),
+    (
+        "rows are joined before the shift: the last slot of a row would predict the next row's first",
+        (CUT, "outputs.logits"),
+        ("logits.flatten(0, 1), ", "logits.flatten(0, 1)[:-1], "),
+        (NEXT, "labels.flatten()[1:]"),
+    ),
+    (
+        "a mean divided by 4: that is right only where all micro-batches have equally many targets",
+        (HOW, 'reduction="mean"'),
+        (END, "return told / 4"),
+    ),
+    (
+        "a constant has no graph: add the losses up, and no targets give a sum of 0 that has one",
+        (END, f"return told / num_items_in_batch if {OWN} else torch.tensor(0.0)"),
+    ),
+    (
+        "nan_to_num also hides a training that has diverged: add losses up instead",
+        (HOW, 'reduction="mean"'),
+        (END, f"return torch.nan_to_num(told * {OWN} / num_items_in_batch)"),
     ),
     (
         "padding is trained, too: -100 means no target",

@@ -60,7 +60,7 @@ def drawn(rng):
 exercise = Exercise(
     take_step,
     diverges=True,
-    points=4,
+    points=5,
     hints=(
         "count the targets of all micro-batches before the first backward()",
         "in the loop: (loss_sum(model, micro) / tokens).backward(), and add .item() of it",
@@ -121,7 +121,7 @@ for _thought, *_changes in [
         (PART, "    " + ZERO + PART),
     ),
     (
-        "the gradient of the window before is still in it: zero_grad() once a window",
+        "the gradient of the step before is still in it: zero_grad() once a step",
         (ZERO, ""),
     ),
     (
@@ -130,7 +130,7 @@ for _thought, *_changes in [
         ("    loss = 0.0\n" + ZERO, "    loss = 0.0\n"),
     ),
     (
-        "some parameters keep the gradient of the window before: zero_grad() takes all",
+        "some parameters keep the gradient of the step before: zero_grad() takes all",
         (ZERO, "    next(model.parameters()).grad = None\n"),
     ),
     (
@@ -145,7 +145,53 @@ for _thought, *_changes in [
         (ADD, ADD + "    " + SCHEDULE),
     ),
     ("schedule.step() is missing", (SCHEDULE, "")),
-    ("the gradient was not clipped", (CLIP, "")),
+    *(
+        ("clipped too late, to another norm than max_norm, or not at all", *changes)
+        for changes in (
+            [(CLIP, "")],
+            [(CLIP, ""), (STEP, STEP + CLIP)],
+            [("max_norm)\n    optimizer", "1.0)\n    optimizer")],
+        )
+    ),
+    (
+        "each group of weights was clipped by its own norm: one norm counts, that of all",
+        (
+            CLIP,
+            "    for group in optimizer.param_groups:\n"
+            "        torch.nn.utils.clip_grad_norm_(group['params'], max_norm)\n",
+        ),
+    ),
+    (
+        "divided by the number of micro-batches: divide by the target tokens of the step",
+        (PART, PART.replace("tokens", "len(micro_batches)")),
+    ),
+    (
+        "the loss of the last micro-batch: add up the shares of all",
+        (ADD, ADD.replace("+=", "=")),
+    ),
+    (
+        "one rectangle around the step: run a forward pass for each micro-batch",
+        (
+            "    for micro in micro_batches:\n",
+            "    wide = max(one['labels'].shape[1] for one in micro_batches)\n"
+            "    fill = {'input_ids': 0, 'labels': -100}\n"
+            "    one_piece = {\n"
+            "        name: torch.cat([\n"
+            "            torch.nn.functional.pad(one[name], (0, wide - one[name].shape[1]), value=value)\n"
+            "            for one in micro_batches\n"
+            "        ])\n"
+            "        for name, value in fill.items()\n"
+            "    }\n"
+            "    for micro in [one_piece]:\n",
+        ),
+    ),
+    *(
+        (
+            "an error in place of the loss: return nan, so that the caller sees it in the log",
+            (END, f"    if loss != loss:\n        raise {kind}('diverged')\n" + END),
+        )
+        for kind in ("ValueError", "RuntimeError", "AssertionError")
+    ),
     (
         "clipped after each micro-batch: the norm that counts is that of the whole step",
         (CLIP, ""),
@@ -187,6 +233,10 @@ for _thought, *_changes in [
     (
         "all slots are counted: those with the label -100 are no targets",
         (COUNT, 'sum(micro["labels"][:, 1:].numel() for micro in micro_batches)'),
+    ),
+    (
+        "all slots are counted: those with the label -100 are no targets",
+        (COUNT, 'sum(micro["input_ids"].numel() for micro in micro_batches)'),
     ),
     (
         "counted up to the first -100: targets may follow, as an answer follows a prompt",
@@ -267,6 +317,7 @@ for _says, _thought, *_changes in [
     ),
     ("makes a float of it", "returns a tensor", (ADD, "        loss += part.detach()\n")),
     ("with its graph", "returns the loss with its graph", (ADD, "        loss = loss + part\n")),
+    ("eval mode", "left in eval mode: put it back as it was", (ZERO, ZERO + "    model.eval()\n")),
     ("train mode", "leaves the model in train mode", (ZERO, ZERO + "    model.train()\n")),
     ("before the optimizer", "the schedule steps first", (SCHEDULE, ""), (STEP, SCHEDULE + STEP)),
 ]:

@@ -62,7 +62,7 @@ def steps(
     kinds = {_kind(loss) for loss in losses} - {""}
     order = [name for name in model.order if name in {"optimizer", "schedule"}]
     late = order == ["schedule", "optimizer"] * len(windows)
-    count = sum(map(len, windows))
+    count, needed = sum(map(len, windows)), sum(n > 0 for window in windows for n in window)
     return {
         "optimizer steps": model.calls["optimizer"],
         "the micro-batches": f"{change}: work on copies" if change else "",
@@ -73,6 +73,7 @@ def steps(
         "steps of the schedule": model.calls["schedule"],
         "the schedule": "it came before the optimizer" if late else "",
         "forward passes beyond one each": max(0, model.calls["forward"] - count),
+        "forward passes that are missing": max(0, needed - model.calls["forward"]),
         "micro-batches held at once": model.peak_live,
     }
 

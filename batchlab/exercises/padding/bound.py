@@ -55,6 +55,7 @@ for _thought, _value in {
     "the time that is left: the speed-up is one over it": "fixed + (1 - fixed) * real_tokens / slots",
     "the waste in place of the real share": "1 / (fixed + (1 - fixed) * (slots - real_tokens) / slots)",
     "`fixed` is no part of the rest: only 1 - fixed shrinks": "1 / (fixed + real_tokens / slots)",
+    "the fixed part is left out of the time that remains: it stays": "1 / ((1 - fixed) * real_tokens / slots) if fixed < 1 and real_tokens else 0.0",
     "times add, factors do not: write down the time that is left": "slots / real_tokens * (1 - fixed)",
     "the numbers of the first batch: take those that are handed over": "32000 / 8012",
     "real tokens and slots are exchanged": "1 / (fixed + (1 - fixed) * slots / real_tokens)",

@@ -4,7 +4,7 @@ import numpy as np
 
 from batchlab.exercises import By, Exercise
 
-TWO = [{"input_ids": [5, 0, 7, 8, 9], "labels": [-100, -100, 7, 8, 9]}, {"input_ids": [3, 0, 4]}]
+TWO = [{"input_ids": [5, 6, 7, 8, 9], "labels": [-100, -100, 7, 8, 9]}, {"input_ids": [3, 0, 4]}]
 OTHER = [
     {"input_ids": [1, 2, 3, 4, 5]},
     {"input_ids": [6, 3, 0], "labels": [-100, -1, 2]},
@@ -66,12 +66,17 @@ def asked(documents, pad_id, multiple_of=1, max_length=None):
     return f"collate({'two documents' if documents == TWO else many}, {pad_id}{more})"
 
 
+def explain(got, *_, **__):
+    return "exchanged: the arrays come first, then the counts" if "slots" in got[0] else ""
+
+
 exercise = Exercise(
     collate,
+    explain=explain,
     asked=asked,
     drawn=drawn,
     parts=("arrays", "counts"),
-    points=3,
+    points=4,
     hints=(
         "cut first, then measure the longest row, then round up, then fill",
         "begin with np.full((rows, width), pad_id, dtype=np.int64), and write each document over its row",
@@ -80,7 +85,7 @@ exercise = Exercise(
     shown=[
         (TWO, 0),
         (OTHER, 0),
-        (TWO[1:], 0, 4),
+        (TWO, 0, 4),
         (TWO, 1, 1, 3),
         (TWO, 0, 4, 3),
         (TWO, 0, 1, 60),
@@ -95,6 +100,49 @@ LONGEST, WIDTH = "max(len(ids) for ids in kept)", "-(-longest // multiple_of) * 
 MASK, END = '        arrays["attention_mask"][row, : len(ids)] = 1\n', "    return arrays, counts"
 OWN = 'document.get("labels", document["input_ids"])'
 for _thought, *_changes in [
+    (
+        "real tokens are counted by their token: pad_id may be an ordinary token, too",
+        ('"real_tokens": real', '"real_tokens": int((arrays["input_ids"] != pad_id).sum())'),
+    ),
+    (
+        "no labels means all tokens are targets: -100 would train none",
+        (OWN, 'document.get("labels", [-100] * len(document["input_ids"]))'),
+    ),
+    (
+        "the padding is trained: its label is -100",
+        (
+            END,
+            "    for row, one in enumerate(documents):\n"
+            "        if 'labels' not in one:\n"
+            "            arrays['labels'][row] = arrays['input_ids'][row]\n" + END,
+        ),
+    ),
+    (
+        "in order of length: rows stay in the order of the documents",
+        (
+            "    kept = [",
+            "    documents = sorted(documents, key=lambda one: len(one['input_ids']))\n    kept = [",
+        ),
+    ),
+    (
+        "one slot is kept free: a document may have max_length tokens",
+        ('["input_ids"][:max_length] for', '["input_ids"][: max_length and max_length - 1] for'),
+        ("])[:max_length] for", "])[: max_length and max_length - 1] for"),
+    ),
+    (
+        "max_length is rounded up before the cut: cut at max_length, then round the width",
+        (
+            "    kept = [",
+            "    max_length = max_length and -(-max_length // multiple_of) * multiple_of\n    kept = [",
+        ),
+    ),
+    (
+        "rounded down: the longest row no longer fits, and is cut",
+        (
+            "    shape =",
+            "    width = max(1, longest // multiple_of) * multiple_of\n    kept, own = [one[:width] for one in kept], [one[:width] for one in own]\n    shape =",
+        ),
+    ),
     (
         "padding is told by its token: that may be an ordinary token, too",
         (MASK, '        arrays["attention_mask"][row] = arrays["input_ids"][row] != pad_id\n'),
@@ -208,6 +256,19 @@ for _thought, _says, *_changes in [
         (END, "    return arrays, 1 - real / counts['slots']"),
     ),
     ("arrays alone", "2 things", (END, "    return arrays")),
+    (
+        "exchanged",
+        "the arrays come first",
+        (END, "    return counts, arrays"),
+    ),
+    (
+        "cuts the documents themselves",
+        "puts another list",
+        (
+            "    kept = [",
+            "    for one in documents:\n        one['input_ids'] = one['input_ids'][:max_length]\n    kept = [",
+        ),
+    ),
     (
         "other names of the arguments",
         "keyword argument",

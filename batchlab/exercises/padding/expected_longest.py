@@ -29,16 +29,35 @@ def drawn(rng):
     return [*small, ([7], 1), ([4, 4, 4], 2), (many, 64), (many, 700), (many[::2], 64)]
 
 
+def endless(lengths, rows):
+    return (
+        f"too many draws to list: comb({len(lengths)}, {rows}) has {len(str(comb(len(lengths), rows)))}"
+        " digits. Count for each place instead"
+    )
+
+
+def explain(got, lengths, rows):
+    """A mean of random draws: near, and a count of draws makes it a whole number."""
+    near = abs(got / expected_longest(lengths, rows) - 1) < 0.1
+    drawn = any(abs(got * n - round(got * n)) < 1e-6 * n for n in (1000, 5000, 10**4, 10**5))
+    exact = abs(got * 60 - round(got * 60)) < 1e-9
+    return "a mean of some random draws: count all of them" if near and drawn and not exact else ""
+
+
 exercise = Exercise(
     expected_longest,
-    points=2,
+    endless=endless,
+    explain=explain,
+    seconds=3.0,
+    twice=False,  # random draws are named by `explain`
+    points=3,
     hints=(
         "sorted(lengths), and enumerate() for the places",
         "comb(i, rows - 1) draws have the document at place i as their longest",
         "sum of length * comb(i, rows - 1), divided by comb(len(lengths), rows)",
     ),
     asked=asked,
-    shown=[([1, 2, 3], 2), ([3, 9, 1], 2), ([9, 4, 4, 1], 2), ([3, 1, 1, 2] * 20, 40)],
+    shown=[([2, 3, 7, 12], 2), ([3, 9, 1], 2), ([9, 4, 4, 1], 2), ([3, 1, 1, 2] * 20, 40)],
     drawn=drawn,
     passed="Right, to the last digit that 2,000 draws cannot give.",
 )
@@ -53,6 +72,19 @@ exercise.edit(
 exercise.edit(
     "equal lengths are thrown together: each document has its own place",
     [("in lengths)", "in set(lengths))")],
+)
+exercise.edit(
+    "equal lengths get one place: .index() finds the first, enumerate() has each",
+    [
+        (
+            "length in enumerate(in_order))\n",
+            "length in ((in_order.index(x), x) for x in in_order))\n",
+        )
+    ],
+)
+exercise.edit(
+    "a whole division: `//` drops what stands behind the point",
+    [("total / comb", "total // comb")],
 )
 exercise.edit(
     "the shortest of each draw: sort from short to long", [("in lengths)", "in lengths)[::-1]")]
@@ -112,6 +144,20 @@ def sampled(lengths, rows):
 
     rng = random.Random(1)
     return sum(max(rng.sample(lengths, rows)) for _ in range(100)) / 100
+
+
+@exercise.mistake
+def chunks(lengths, rows):
+    """neighbours only: any `rows` of the documents may be drawn together"""
+    kept = [lengths[i : i + rows] for i in range(0, len(lengths) - rows + 1, rows)]
+    return sum(map(max, kept)) / len(kept)
+
+
+@exercise.mistake
+def chunks_with_rest(lengths, rows):
+    """neighbours only: any `rows` of the documents may be drawn together"""
+    kept = [lengths[i : i + rows] for i in range(0, len(lengths), rows)]
+    return sum(map(max, kept)) / len(kept)
 
 
 @exercise.mistake

@@ -88,6 +88,39 @@ def last_forgotten(batches):
 
 
 @exercise.mistake
+def last_alone(batches):
+    """only the last micro-batch is counted: each turn of the loop must add"""
+    b = batches[-1]
+    return 1 - sum(b) / (len(b) * max(b))
+
+
+@exercise.mistake
+def sum_of_shares(batches):
+    """the sum of the micro-batches' own shares: shares do not add"""
+    return sum(1 - sum(b) / (len(b) * max(b)) for b in batches)
+
+
+@exercise.mistake
+def weighted_by_rows(batches):
+    """the shares are weighted by rows: cost is paid in slots"""
+    each = [(len(b), 1 - sum(b) / (len(b) * max(b))) for b in batches]
+    return sum(n * share for n, share in each) / sum(n for n, _ in each)
+
+
+@exercise.mistake
+def mean_longest(batches):
+    """1 - mean length / mean longest: right only if all micro-batches have equally many rows"""
+    lengths = [n for b in batches for n in b]
+    return 1 - (sum(lengths) / len(lengths)) / (sum(map(max, batches)) / len(batches))
+
+
+@exercise.mistake
+def width_of_the_script(batches):
+    """512 slots for each row: here a micro-batch is as wide as its longest row"""
+    return 1 - sum(map(sum, batches)) / (512 * sum(map(len, batches)))
+
+
+@exercise.mistake
 def returns_inside(batches):
     """only the first micro-batch is counted: `return` stands inside the loop"""
     for b in batches:
