@@ -104,6 +104,19 @@ def test_what_is_sliced_chosen_or_large_is_packed_alike(monkeypatch):
     assert sorted(numbers(rows)) == list(range(80))
 
 
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int32(), pa.int64()])
+def test_pieces_are_copied_from_where_they_lie(kind, monkeypatch):
+    """Chunks stay apart, a long buffer has parts, a short piece lies in its view: the same rows."""
+    lists = [list(range(size)) for size in np.random.default_rng(5).integers(1, 10, 80)]
+    whole = pa.table({"input_ids": pa.array(lists, pa.list_(kind))})
+    wanted = pack_table(whole, 7, too_long="split")
+    assert wanted["seq_lengths"].combine_chunks().flatten().to_pylist().count(1) > 9
+    monkeypatch.setattr(_dataset, "FEW", 0)
+    monkeypatch.setattr(_dataset, "REACH", 16)
+    chunks = pa.concat_tables([whole.slice(0, 30), whole.slice(30, 0), whole.slice(30)])
+    assert pack_table(chunks, 7, too_long="split").equals(wanted)
+
+
 def test_nodes_pack_their_own_part_and_every_process_makes_the_same_rows():
     from datasets.distributed import split_dataset_by_node
 

@@ -7,7 +7,8 @@ may lie in processes (`num_proc`), on machines (`dataset.shard`, `split_dataset_
 time (a stream). What that costs in rows stands in the record `packing_shards`: less than 1 % from
 8,192 documents a shard on, where a row takes several.
 
-Arrow copies many lists faster as text of their bytes than as lists: here they go that way.
+Each token is copied once, from the chunk where it lies to its row: pieces are views of Arrow, 16
+bytes that say where the bytes of a list lie, and Arrow lays views one after another.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,10 @@ __all__ = ["BOUNDARIES", "pack_dataset", "pack_table"]
 SHARD = 16_384  # documents
 MOST_TOKENS = 2**30  # of documents that are packed together: a list of Arrow ends at 2**31
 BOUNDARIES = "seq_lengths"  # the column that says where documents end, as TRL calls it
+FEW = 64  # documents of a chunk, on average, from which on chunks are not put together first
+VIEW = np.dtype([("size", "i4"), ("first", "i4"), ("buffer", "i4"), ("begin", "i4")])
+HELD = 12  # bytes of a view that hold a short piece
+REACH = 2**30  # bytes of a buffer, after which the next part of it is named
 MASKS = ("completion_mask", "assistant_masks")  # what TRL makes labels of
 
 
@@ -190,6 +195,9 @@ def _parts(table: Any) -> Iterator[tuple[Any, int]]:
     """The table in pieces of at most MOST_TOKENS tokens, each with the place where it begins."""
     import pyarrow.compute as pc
 
+    if len(pc.list_flatten(table["input_ids"])) <= MOST_TOKENS:
+        yield table, 0
+        return
     sizes = pc.fill_null(pc.list_value_length(table["input_ids"]), 0).to_numpy()
     parts = (np.cumsum(sizes, dtype=np.int64) - 1) // MOST_TOKENS
     begins = [0, *(np.flatnonzero(np.diff(parts)) + 1).tolist(), len(sizes)]
@@ -198,48 +206,64 @@ def _parts(table: Any) -> Iterator[tuple[Any, int]]:
 
 
 class _List:
-    """A column of lists as it lies in memory: where each begins, and all their values."""
+    """A column of lists as it lies in memory: its buffers, and a view of each document."""
 
     def __init__(self, table: Any, name: str) -> None:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        column = table[name].combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.chunk(0)
-        kind = column.type
-        if pa.types.is_fixed_size_list(kind):
-            column = column.cast(pa.list_(kind.value_type))
-        if column.null_count or column.values.null_count:
+        column = table[name]
+        if len(column) <= FEW * column.num_chunks:  # of a shuffled data set each row is a chunk
+            column = pa.chunked_array([column.combine_chunks()])
+        flat = [chunk.flatten() for chunk in column.chunks]
+        if column.null_count or any(values.null_count for values in flat):
             raise ValueError(f"{name} has nulls: each document needs its numbers")
-        self.offsets = column.offsets.to_numpy().astype(np.int64, copy=False)
-        self.values = column.values.to_numpy(zero_copy_only=False)
-        if self.values.dtype == bool:
-            self.values = self.values.astype(np.int8)
-        self.sizes = np.diff(self.offsets)
+        held = [values.to_numpy(zero_copy_only=False) for values in flat]
+        held = [one.astype(np.int8) if one.dtype == bool else one for one in held]
+        self._kind, self._buffers, numbers = held[0].dtype, list[np.ndarray](), list[int]()
+        for one in held:
+            numbers.append(len(self._buffers))
+            self._buffers += [one.view(np.uint8)[at:] for at in range(0, one.nbytes, REACH)]
+        self.sizes = pc.list_value_length(column).to_numpy().astype(np.int64)
+        counts, before = list(map(len, column.chunks)), np.cumsum([0, *map(len, held[:-1])])
+        begins = np.cumsum(self.sizes) - self.sizes - np.repeat(before, counts)
+        self._views = np.zeros(len(column), VIEW)
+        self._views["size"] = self.sizes * self._kind.itemsize
+        self._views["buffer"] = np.repeat(numbers, counts)
+        self._begin(self._views, begins)
 
     def taken(self, packing: Packing) -> np.ndarray:
         """The values of all rows, one after another."""
         import pyarrow as pa
 
-        bounds, order = self._bounds(packing)
-        width = self.values.dtype.itemsize
-        parts = [None, pa.py_buffer(bounds * width), pa.py_buffer(self.values)]
-        pieces = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(bounds) - 1, parts)
-        found = pieces.take(pa.array(order)).buffers()[2]
-        total = int(packing.piece_lengths[packing.rows.pieces].sum())
-        values: np.ndarray = np.frombuffer(found, self.values.dtype, total)
+        order, documents = packing.rows.pieces, packing.piece_documents
+        views = self._views[order if documents is None else documents[order]]
+        if documents is not None or packing.document_lengths is not None:
+            views["size"] = packing.piece_lengths[order] * self._kind.itemsize
+        if packing.piece_starts is not None:
+            self._begin(views, packing.piece_starts[order])
+        self._hold_short(views)
+        parts = [None, *map(pa.py_buffer, [views, *self._buffers])]
+        pieces = pa.Array.from_buffers(pa.binary_view(), len(order), parts)
+        found = pieces.cast(pa.large_binary()).buffers()[2]
+        values: np.ndarray = np.frombuffer(found, self._kind)
         return values
 
-    def _bounds(self, packing: Packing) -> tuple[np.ndarray, np.ndarray]:
-        """Where pieces begin and end, and which of them follow one another in rows."""
-        order = packing.rows.pieces
-        if packing.piece_documents is None and packing.document_lengths is None:
-            return self.offsets, order
-        documents, starts = packing.piece_documents, packing.piece_starts
-        begins = self.offsets[:-1] if documents is None else self.offsets[documents]
-        begins = begins if starts is None else begins + starts
-        bounds = np.stack([begins, begins + packing.piece_lengths], 1).ravel()
-        return np.append(bounds, bounds[-1]), 2 * order  # between two pieces lies what is left out
+    def _begin(self, views: np.ndarray, later: np.ndarray) -> None:
+        """Let views begin so many values later."""
+        begins = views["begin"] + later * self._kind.itemsize
+        views["buffer"] += begins // REACH
+        views["begin"] = begins % REACH
+
+    def _hold_short(self, views: np.ndarray) -> None:
+        """Pieces of at most 12 bytes lie in their views, which Arrow wants so."""
+        short = np.flatnonzero(views["size"] <= HELD)
+        of, places = views["buffer"][short], np.arange(HELD)
+        for number in np.unique(of).tolist():
+            these, buffer = short[of == number], self._buffers[number]
+            at = np.minimum(views["begin"][these, None] + places, len(buffer) - 1)
+            inside = places < views["size"][these, None]
+            views.view(np.uint8).reshape(-1, VIEW.itemsize)[these, -HELD:] = buffer[at] * inside
 
 
 def _table(lists: dict[str, _List], packing: Packing) -> Any:
@@ -253,7 +277,6 @@ def _table(lists: dict[str, _List], packing: Packing) -> Any:
     for name, one in lists.items():
         values = one.taken(packing)
         if name == "labels":
-            values = values.copy()
             values[ends[:-1]] = IGNORE
         arrays[name] = pa.ListArray.from_arrays(bounds, pa.array(values))
     arrays[BOUNDARIES] = pa.ListArray.from_arrays(
