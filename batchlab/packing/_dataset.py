@@ -6,18 +6,16 @@ Documents of one shard share rows and no others do. So shards need nothing from 
 may lie in processes (`num_proc`), on machines (`dataset.shard`, `split_dataset_by_node`), or in
 time (a stream). What that costs in rows stands in the record `packing_shards`: less than 1 % from
 8,192 documents a shard on, where a row takes several.
-
-Each token is copied once, from the chunk where it lies to its row: pieces are views of Arrow, 16
-bytes that say where the bytes of a list lie, and Arrow lays views one after another.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from batchlab.counts import IGNORE
+from batchlab.packing._lists import Lists
 from batchlab.packing._pack import Packing, pack
 from batchlab.units import whole
 
@@ -26,10 +24,6 @@ __all__ = ["BOUNDARIES", "pack_dataset", "pack_table"]
 SHARD = 16_384  # documents
 MOST_TOKENS = 2**30  # of documents that are packed together: a list of Arrow ends at 2**31
 BOUNDARIES = "seq_lengths"  # the column that says where documents end, as TRL calls it
-FEW = 64  # documents of a chunk, on average, from which on chunks are not put together first
-VIEW = np.dtype([("size", "i4"), ("first", "i4"), ("buffer", "i4"), ("begin", "i4")])
-HELD = 12  # bytes of a view that hold a short piece
-REACH = 2**30  # bytes of a buffer, after which the next part of it is named
 MASKS = ("completion_mask", "assistant_masks")  # what TRL makes labels of
 
 
@@ -58,9 +52,10 @@ def pack_dataset(
     resumed by its own `state_dict`.
     """
     row_length, shard = whole(row_length, "row_length"), whole(shard, "shard")
-    names = list(getattr(dataset, "column_names", None) or [])
-    _refuse(dataset, names if hasattr(dataset, "map") else [], columns)
-    stream = not hasattr(dataset, "__len__")
+    names, stream = _names(dataset), not hasattr(dataset, "__len__")
+    _refuse(dataset, names, columns)
+    if "batch_size" in options:
+        raise ValueError("documents that are packed together are named by shard, not batch_size")
     if not stream:  # a stream counts rows where it should count documents
         options = {"desc": "packing", "with_indices": True, **options}
     rows = dataset.with_format("arrow").map(
@@ -91,8 +86,8 @@ def pack_table(
     What hands tables to a function packs with it, as Ray Data does. ValueError names what cannot be
     packed. Example: `data.map_batches(packing.pack_table, batch_format="pyarrow", fn_args=(2048,))`
     """
-    names = list(getattr(table, "column_names", None) or [])
-    _refuse(table, names if hasattr(table, "combine_chunks") else [], columns)
+    names = list(table.column_names) if hasattr(table, "combine_chunks") else []
+    _refuse(table, names, columns)
     return _rows(
         table,
         row_length=whole(row_length, "row_length"),
@@ -102,13 +97,30 @@ def pack_table(
     )
 
 
+def _names(dataset: Any) -> list[str]:
+    """Columns of a data set; of a stream that knows none, those of its first document."""
+    if not hasattr(dataset, "map") or isinstance(dataset, Mapping):
+        return []
+    names = dataset.column_names
+    return list(next(iter(dataset.take(1)), {}) if names is None else names)
+
+
 def _refuse(given: Any, names: list[str], columns: Sequence[str]) -> None:
+    if isinstance(given, Mapping) and hasattr(given, "map"):
+        splits = ", ".join(given)
+        raise ValueError(
+            f"one data set is packed at a time, got {type(given).__name__} of {splits}"
+        )
+    if isinstance(columns, str):
+        raise ValueError(f"columns is a list of names, got {columns!r}: write [{columns!r}]")
     if "input_ids" not in names or "input_ids" not in columns:
         raise ValueError(
             f"documents with a column input_ids are needed, as datasets.Dataset or pyarrow.Table, "
             f"got {type(given).__name__} with {', '.join(names) or 'no columns'}; columns= names "
             f"it, too"
         )
+    if unknown := [name for name in columns if name not in (*names, "labels")]:
+        raise ValueError(f"there is no column {unknown[0]} to pack; there are {', '.join(names)}")
     if BOUNDARIES in names:
         raise ValueError(f"these rows have {BOUNDARIES}: they are packed already")
     lost = [name for name in MASKS if name in names and name not in columns]
@@ -136,7 +148,7 @@ def _rows(
     _refuse_padding(table)
     made = []
     for part, begin in _parts(table):
-        lists = {name: _List(part, name) for name in columns}
+        lists = {name: Lists(part, name) for name in columns}
         sizes = _sizes(lists, begin, numbers)
         if not sizes.size or (too_long == "drop" and sizes.min() > row_length):
             continue
@@ -153,7 +165,7 @@ def _rows(
     return pa.concat_tables(made)
 
 
-def _sizes(lists: dict[str, "_List"], begin: int, numbers: Sequence[int] | None) -> np.ndarray:
+def _sizes(lists: dict[str, "Lists"], begin: int, numbers: Sequence[int] | None) -> np.ndarray:
     """Tokens of each document, or the first that has none, or others in another column."""
     sizes: np.ndarray = lists["input_ids"].sizes
     for name, one in lists.items():
@@ -176,6 +188,8 @@ def _refuse_kind(name: str, kind: Any) -> None:
     lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     if not any(fits(kind) for fits in lists) or not pa.types.is_primitive(kind.value_type):
         raise ValueError(f"{name} must hold a list of numbers a document, got {kind}")
+    if name == "labels" and pa.types.is_unsigned_integer(kind.value_type):
+        raise ValueError(f"labels must be able to hold {IGNORE}, got {kind}")
 
 
 def _refuse_padding(table: Any) -> None:
@@ -205,68 +219,7 @@ def _parts(table: Any) -> Iterator[tuple[Any, int]]:
         yield table.slice(begin, end - begin), begin
 
 
-class _List:
-    """A column of lists as it lies in memory: its buffers, and a view of each document."""
-
-    def __init__(self, table: Any, name: str) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        column = table[name]
-        if len(column) <= FEW * column.num_chunks:  # of a shuffled data set each row is a chunk
-            column = pa.chunked_array([column.combine_chunks()])
-        flat = [chunk.flatten() for chunk in column.chunks]
-        if column.null_count or any(values.null_count for values in flat):
-            raise ValueError(f"{name} has nulls: each document needs its numbers")
-        held = [values.to_numpy(zero_copy_only=False) for values in flat]
-        held = [one.astype(np.int8) if one.dtype == bool else one for one in held]
-        self._kind, self._buffers, numbers = held[0].dtype, list[np.ndarray](), list[int]()
-        for one in held:
-            numbers.append(len(self._buffers))
-            self._buffers += [one.view(np.uint8)[at:] for at in range(0, one.nbytes, REACH)]
-        self.sizes = pc.list_value_length(column).to_numpy().astype(np.int64)
-        counts, before = list(map(len, column.chunks)), np.cumsum([0, *map(len, held[:-1])])
-        begins = np.cumsum(self.sizes) - self.sizes - np.repeat(before, counts)
-        self._views = np.zeros(len(column), VIEW)
-        self._views["size"] = self.sizes * self._kind.itemsize
-        self._views["buffer"] = np.repeat(numbers, counts)
-        self._begin(self._views, begins)
-
-    def taken(self, packing: Packing) -> np.ndarray:
-        """The values of all rows, one after another."""
-        import pyarrow as pa
-
-        order, documents = packing.rows.pieces, packing.piece_documents
-        views = self._views[order if documents is None else documents[order]]
-        if documents is not None or packing.document_lengths is not None:
-            views["size"] = packing.piece_lengths[order] * self._kind.itemsize
-        if packing.piece_starts is not None:
-            self._begin(views, packing.piece_starts[order])
-        self._hold_short(views)
-        parts = [None, *map(pa.py_buffer, [views, *self._buffers])]
-        pieces = pa.Array.from_buffers(pa.binary_view(), len(order), parts)
-        found = pieces.cast(pa.large_binary()).buffers()[2]
-        values: np.ndarray = np.frombuffer(found, self._kind)
-        return values
-
-    def _begin(self, views: np.ndarray, later: np.ndarray) -> None:
-        """Let views begin so many values later."""
-        begins = views["begin"] + later * self._kind.itemsize
-        views["buffer"] += begins // REACH
-        views["begin"] = begins % REACH
-
-    def _hold_short(self, views: np.ndarray) -> None:
-        """Pieces of at most 12 bytes lie in their views, which Arrow wants so."""
-        short = np.flatnonzero(views["size"] <= HELD)
-        of, places = views["buffer"][short], np.arange(HELD)
-        for number in np.unique(of).tolist():
-            these, buffer = short[of == number], self._buffers[number]
-            at = np.minimum(views["begin"][these, None] + places, len(buffer) - 1)
-            inside = places < views["size"][these, None]
-            views.view(np.uint8).reshape(-1, VIEW.itemsize)[these, -HELD:] = buffer[at] * inside
-
-
-def _table(lists: dict[str, _List], packing: Packing) -> Any:
+def _table(lists: dict[str, Lists], packing: Packing) -> Any:
     import pyarrow as pa
 
     rows = packing.rows
