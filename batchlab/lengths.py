@@ -72,7 +72,8 @@ def of_dataset(dataset: Any, column: str = "input_ids") -> np.ndarray:
     import pyarrow.compute as pc
 
     if column not in (getattr(dataset, "column_names", None) or []):
-        raise ValueError(f"a datasets.Dataset with a column {column} is needed")
+        got = type(dataset).__name__
+        raise ValueError(f"a datasets.Dataset with a column {column} is needed, got {got}")
     tables = dataset.select_columns([column]).with_format("arrow").iter(batch_size=BLOCK)
     sizes = [pc.list_value_length(table[column]).to_numpy() for table in tables]
     return checked(np.concatenate(sizes) if sizes else [])

@@ -284,17 +284,16 @@ def test_a_file_that_goes_away_under_its_reader_is_read_anew(tmp_path, notebook,
     live.stop()
 
 
-def test_a_run_that_rests_is_drawn_whole_once_and_is_left_in_the_end(
-    tmp_path, notebook, monkeypatch
-):
-    drawn, now = notebook[1], itertools.count(0, 50.0)
-    monkeypatch.setattr(_live, "time", SimpleNamespace(monotonic=lambda: next(now)))
+def test_a_run_that_rests_is_told_again_and_is_left_in_the_end(tmp_path, notebook, monkeypatch):
+    drawn, now = notebook[1], itertools.count(0, _live.END / 9)
+    clock = SimpleNamespace(monotonic=lambda: next(now), time=lambda: 7.0)
+    monkeypatch.setattr(_live, "time", clock)
     append(tmp_path / "run.jsonl", line(11))
     live = dashboard.follow(tmp_path / "run.jsonl", seconds=0.001)
     live._thread.join(60)
-    _, rests, last, _ = (drawn.get_nowait() for _ in range(4))
-    assert drawn.empty() and not live._thread.is_alive()
-    assert '"copied"' not in rests.html and '"copied"' in last.html
+    first, again, *_, last, cleared = drawn.queue
+    assert first.data == again.data and '"sent": 7.0' in first.data, "a page knows that it is heard"
+    assert '"copied"' in last.html and not cleared.data and not live._thread.is_alive()
 
 
 def test_where_no_notebook_is_the_verb_is_named(tmp_path):

@@ -98,6 +98,11 @@ def test_by_hand_three_documents_share_rows():
     assert str(stream.standing) == "epoch 1, 0.0% of its blocks; 3 documents, 6 tokens handed out"
 
 
+def test_rows_that_are_packed_are_no_documents():
+    with pytest.raises(ValueError, match="these rows have seq_lengths: they are packed already"):
+        next(iter(Stream([{"input_ids": [1, 2, 3], "seq_lengths": [2, 1]}], 4)))
+
+
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("ranks", [1, 3, 8])
 def test_every_document_of_every_kind_of_source_lies_on_one_rank(name, ranks, tmp_path):

@@ -174,6 +174,13 @@ def test_a_run_without_the_line_is_another(tmp_path, capsys):
     capsys.readouterr()
 
 
+def test_one_batch_is_no_list_of_micro_batches():
+    one = {"input_ids": torch.ones(1, 3, dtype=torch.long)}
+    for call in (lambda: list(loop.shares(one, None)), lambda: loop.train_step(None, None, one)):
+        with pytest.raises(ValueError, match=r"are a list, got one batch: write \[batch\]"):
+            call()
+
+
 def test_shares_make_a_loop_of_accelerate_exact():
     from accelerate import Accelerator
 

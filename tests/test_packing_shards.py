@@ -6,7 +6,7 @@ import pytest
 
 from batchlab import lengths, packing, records
 from batchlab.counts import IGNORE
-from batchlab.packing import _dataset, pack_dataset, pack_table
+from batchlab.packing import _dataset, _lists, pack_dataset, pack_table
 from benchmarks import packing_shards
 
 datasets = pytest.importorskip("datasets")
@@ -104,6 +104,19 @@ def test_what_is_sliced_chosen_or_large_is_packed_alike(monkeypatch):
     assert sorted(numbers(rows)) == list(range(80))
 
 
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int32(), pa.int64()])
+def test_pieces_are_copied_from_where_they_lie(kind, monkeypatch):
+    """Chunks stay apart, a long buffer has parts, a short piece lies in its view: the same rows."""
+    lists = [list(range(size)) for size in np.random.default_rng(5).integers(1, 10, 80)]
+    whole = pa.table({"input_ids": pa.array(lists, pa.list_(kind))})
+    wanted = pack_table(whole, 7, too_long="split")
+    assert wanted["seq_lengths"].combine_chunks().flatten().to_pylist().count(1) > 9
+    monkeypatch.setattr(_lists, "FEW", 0)
+    monkeypatch.setattr(_lists, "REACH", 16)
+    chunks = pa.concat_tables([whole.slice(0, 30), whole.slice(30, 0), whole.slice(30)])
+    assert pack_table(chunks, 7, too_long="split").equals(wanted)
+
+
 def test_nodes_pack_their_own_part_and_every_process_makes_the_same_rows():
     from datasets.distributed import split_dataset_by_node
 
@@ -114,6 +127,13 @@ def test_nodes_pack_their_own_part_and_every_process_makes_the_same_rows():
         pack_dataset(made(sizes), 64, shard=8, load_from_cache_file=False) for _ in range(2)
     )
     assert once.to_list() == again.to_list()
+
+
+def test_a_stream_that_knows_no_columns_is_packed():
+    """As `IterableDataset.map` leaves one."""
+    stream = made([3, 4, 1]).to_iterable_dataset().map(lambda row: {"input_ids": row["input_ids"]})
+    assert stream.column_names is None
+    assert sorted(numbers(pack_dataset(stream, 4))) == [0, 1, 2]
 
 
 def test_a_stream_is_packed_and_resumed_in_the_middle_of_a_shard():
@@ -169,6 +189,20 @@ def test_what_cannot_be_packed_is_named():
         "input_ids has nulls": {"input_ids": [[1], None]},
         "input_ids must hold a list of numbers a document": {"input_ids": [["a"], ["b"]]},
     }  # fmt: skip
+    splits = datasets.DatasetDict({"train": fits})
+    with pytest.raises(ValueError, match="one data set is packed at a time, got DatasetDict of tr"):
+        pack_dataset(splits, 4)
+    with pytest.raises(
+        ValueError, match=r"a list of names, got 'input_ids': write \['input_ids'\]"
+    ):
+        pack_dataset(fits, 4, columns="input_ids")
+    with pytest.raises(ValueError, match="no column label to pack; there are input_ids, note, lab"):
+        pack_dataset(made([1, 2], labels=True), 4, columns=("input_ids", "label"))
+    with pytest.raises(ValueError, match="are named by shard, not batch_size"):
+        pack_dataset(fits, 4, batch_size=100)
+    labels = pa.array([[1]], pa.list_(pa.uint32()))
+    with pytest.raises(ValueError, match="labels must be able to hold -100"):
+        pack_table(pa.table({"input_ids": [[1]], "labels": labels}), 4)
     for said, columns in bad.items():
         with pytest.raises(ValueError, match=said):
             pack_dataset(datasets.Dataset.from_dict(columns), 4)

@@ -160,7 +160,7 @@ def test_trl_trains_packed_rows(collate, tmp_path, capsys):
 
     trl = pytest.importorskip("trl")
     net, seen = watched()
-    settings = arguments(tmp_path, trl.SFTConfig, max_length=None, bf16=False)
+    settings = arguments(tmp_path, trl.SFTConfig, bf16=False)
     more = {"processing_class": tokenizer()}
 
     def trainer(*given, **named):
@@ -169,8 +169,7 @@ def test_trl_trains_packed_rows(collate, tmp_path, capsys):
             more["data_collator"] = batches.collator("rows")
         return trl.SFTTrainer(*given, **named, **more)
 
-    labelled = datasets.Dataset.from_dict({"input_ids": IDS, "labels": IDS})
-    given = {"dataset": labelled, "SFTTrainer": trainer, "settings": settings}
+    given = {"dataset": DATASET, "SFTTrainer": trainer, "settings": settings}
     loop.exact(ran("TRL", model=net, **given)["trainer"]).train()
     assert Counter(chain(*seen)) == EVERY
     capsys.readouterr()

@@ -19,6 +19,7 @@ from batchlab import reading
 from batchlab.data._columns import Ids, Trained, packed, trained_by_labels
 from batchlab.data._files import NoBooleans, Row
 from batchlab.data._tokens import Encoder, Span
+from batchlab.packing import BOUNDARIES
 
 __all__ = ["Fields", "Kind", "kind_of", "names_of"]
 
@@ -55,6 +56,8 @@ BEFORE_TEXT = (("input_ids",), ("messages",), ("prompt", "completion"))
 
 def kind_of(row: Row, fields: Fields, encoder: Encoder) -> Kind:
     """Recognise what a document is by the first row of its data set."""
+    if BOUNDARIES in row:
+        raise ValueError(f"these rows have {BOUNDARIES}: they are packed already")
     found = _kind_of(row, fields, encoder)
     rank = _rank(lambda name: name in row)
     return found if fields.prompt or fields.text or not rank else Alike(found, rank)

@@ -55,6 +55,8 @@ def shares(
     micro-batches and ranks; that it divides by gradient_accumulation_steps is accounted for. Every
     rank must come here for each step. `shifted`: the loss compares labels[:, 1:].
     """
+    if isinstance(micro_batches, Mapping):
+        raise ValueError("the micro-batches of a step are a list, got one batch: write [batch]")
     own = [_targets(one, shifted) for one in micro_batches]
     total = _summed(own, accelerator)
     factor = accelerator.num_processes * accelerator.gradient_accumulation_steps

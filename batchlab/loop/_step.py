@@ -15,7 +15,7 @@ How the model is called stands in `_forward`, in what dtype gradients are summed
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -104,7 +104,7 @@ def train_step(
     held at once: keep them on the CPU. Nothing waits for the device until all are enqueued.
     """
     batches, around = list(micro_batches), the_world(model, world, sum_over_processes)
-    _refuse(max_grad_norm, scaler, accumulate_in, non_finite, around)
+    _refuse(micro_batches, max_grad_norm, scaler, accumulate_in, non_finite, around)
     if not batches and not around.several:
         raise ValueError("a step needs at least 1 micro-batch, got none")
     device = next(model.parameters()).device
@@ -149,12 +149,15 @@ def train_step(
 
 
 def _refuse(
+    micro_batches: Iterable[MicroBatch],
     max_grad_norm: float,
     scaler: torch.amp.GradScaler | None,
     accumulate_in: torch.dtype | None,
     non_finite: str,
     around: StepWorld,
 ) -> None:
+    if isinstance(micro_batches, Mapping):
+        raise ValueError("the micro-batches of a step are a list, got one batch: write [batch]")
     if not max_grad_norm > 0:  # nan as well: it would leave every gradient as it is
         raise ValueError(f"max_grad_norm must be above 0 (inf never clips), got {max_grad_norm}")
     if scaler and (accumulate_in or non_finite == "refuse"):

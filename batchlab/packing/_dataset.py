@@ -6,17 +6,16 @@ Documents of one shard share rows and no others do. So shards need nothing from 
 may lie in processes (`num_proc`), on machines (`dataset.shard`, `split_dataset_by_node`), or in
 time (a stream). What that costs in rows stands in the record `packing_shards`: less than 1 % from
 8,192 documents a shard on, where a row takes several.
-
-Arrow copies many lists faster as text of their bytes than as lists: here they go that way.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from batchlab.counts import IGNORE
+from batchlab.packing._lists import Lists
 from batchlab.packing._pack import Packing, pack
 from batchlab.units import whole
 
@@ -53,9 +52,10 @@ def pack_dataset(
     resumed by its own `state_dict`.
     """
     row_length, shard = whole(row_length, "row_length"), whole(shard, "shard")
-    names = list(getattr(dataset, "column_names", None) or [])
-    _refuse(dataset, names if hasattr(dataset, "map") else [], columns)
-    stream = not hasattr(dataset, "__len__")
+    names, stream = _names(dataset), not hasattr(dataset, "__len__")
+    _refuse(dataset, names, columns)
+    if "batch_size" in options:
+        raise ValueError("documents that are packed together are named by shard, not batch_size")
     if not stream:  # a stream counts rows where it should count documents
         options = {"desc": "packing", "with_indices": True, **options}
     rows = dataset.with_format("arrow").map(
@@ -86,8 +86,8 @@ def pack_table(
     What hands tables to a function packs with it, as Ray Data does. ValueError names what cannot be
     packed. Example: `data.map_batches(packing.pack_table, batch_format="pyarrow", fn_args=(2048,))`
     """
-    names = list(getattr(table, "column_names", None) or [])
-    _refuse(table, names if hasattr(table, "combine_chunks") else [], columns)
+    names = list(table.column_names) if hasattr(table, "combine_chunks") else []
+    _refuse(table, names, columns)
     return _rows(
         table,
         row_length=whole(row_length, "row_length"),
@@ -97,13 +97,30 @@ def pack_table(
     )
 
 
+def _names(dataset: Any) -> list[str]:
+    """Columns of a data set; of a stream that knows none, those of its first document."""
+    if not hasattr(dataset, "map") or isinstance(dataset, Mapping):
+        return []
+    names = dataset.column_names
+    return list(next(iter(dataset.take(1)), {}) if names is None else names)
+
+
 def _refuse(given: Any, names: list[str], columns: Sequence[str]) -> None:
+    if isinstance(given, Mapping) and hasattr(given, "map"):
+        splits = ", ".join(given)
+        raise ValueError(
+            f"one data set is packed at a time, got {type(given).__name__} of {splits}"
+        )
+    if isinstance(columns, str):
+        raise ValueError(f"columns is a list of names, got {columns!r}: write [{columns!r}]")
     if "input_ids" not in names or "input_ids" not in columns:
         raise ValueError(
             f"documents with a column input_ids are needed, as datasets.Dataset or pyarrow.Table, "
             f"got {type(given).__name__} with {', '.join(names) or 'no columns'}; columns= names "
             f"it, too"
         )
+    if unknown := [name for name in columns if name not in (*names, "labels")]:
+        raise ValueError(f"there is no column {unknown[0]} to pack; there are {', '.join(names)}")
     if BOUNDARIES in names:
         raise ValueError(f"these rows have {BOUNDARIES}: they are packed already")
     lost = [name for name in MASKS if name in names and name not in columns]
@@ -131,7 +148,7 @@ def _rows(
     _refuse_padding(table)
     made = []
     for part, begin in _parts(table):
-        lists = {name: _List(part, name) for name in columns}
+        lists = {name: Lists(part, name) for name in columns}
         sizes = _sizes(lists, begin, numbers)
         if not sizes.size or (too_long == "drop" and sizes.min() > row_length):
             continue
@@ -148,7 +165,7 @@ def _rows(
     return pa.concat_tables(made)
 
 
-def _sizes(lists: dict[str, "_List"], begin: int, numbers: Sequence[int] | None) -> np.ndarray:
+def _sizes(lists: dict[str, "Lists"], begin: int, numbers: Sequence[int] | None) -> np.ndarray:
     """Tokens of each document, or the first that has none, or others in another column."""
     sizes: np.ndarray = lists["input_ids"].sizes
     for name, one in lists.items():
@@ -171,6 +188,8 @@ def _refuse_kind(name: str, kind: Any) -> None:
     lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     if not any(fits(kind) for fits in lists) or not pa.types.is_primitive(kind.value_type):
         raise ValueError(f"{name} must hold a list of numbers a document, got {kind}")
+    if name == "labels" and pa.types.is_unsigned_integer(kind.value_type):
+        raise ValueError(f"labels must be able to hold {IGNORE}, got {kind}")
 
 
 def _refuse_padding(table: Any) -> None:
@@ -190,6 +209,9 @@ def _parts(table: Any) -> Iterator[tuple[Any, int]]:
     """The table in pieces of at most MOST_TOKENS tokens, each with the place where it begins."""
     import pyarrow.compute as pc
 
+    if len(pc.list_flatten(table["input_ids"])) <= MOST_TOKENS:
+        yield table, 0
+        return
     sizes = pc.fill_null(pc.list_value_length(table["input_ids"]), 0).to_numpy()
     parts = (np.cumsum(sizes, dtype=np.int64) - 1) // MOST_TOKENS
     begins = [0, *(np.flatnonzero(np.diff(parts)) + 1).tolist(), len(sizes)]
@@ -197,52 +219,7 @@ def _parts(table: Any) -> Iterator[tuple[Any, int]]:
         yield table.slice(begin, end - begin), begin
 
 
-class _List:
-    """A column of lists as it lies in memory: where each begins, and all their values."""
-
-    def __init__(self, table: Any, name: str) -> None:
-        import pyarrow as pa
-
-        column = table[name].combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.chunk(0)
-        kind = column.type
-        if pa.types.is_fixed_size_list(kind):
-            column = column.cast(pa.list_(kind.value_type))
-        if column.null_count or column.values.null_count:
-            raise ValueError(f"{name} has nulls: each document needs its numbers")
-        self.offsets = column.offsets.to_numpy().astype(np.int64, copy=False)
-        self.values = column.values.to_numpy(zero_copy_only=False)
-        if self.values.dtype == bool:
-            self.values = self.values.astype(np.int8)
-        self.sizes = np.diff(self.offsets)
-
-    def taken(self, packing: Packing) -> np.ndarray:
-        """The values of all rows, one after another."""
-        import pyarrow as pa
-
-        bounds, order = self._bounds(packing)
-        width = self.values.dtype.itemsize
-        parts = [None, pa.py_buffer(bounds * width), pa.py_buffer(self.values)]
-        pieces = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(bounds) - 1, parts)
-        found = pieces.take(pa.array(order)).buffers()[2]
-        total = int(packing.piece_lengths[packing.rows.pieces].sum())
-        values: np.ndarray = np.frombuffer(found, self.values.dtype, total)
-        return values
-
-    def _bounds(self, packing: Packing) -> tuple[np.ndarray, np.ndarray]:
-        """Where pieces begin and end, and which of them follow one another in rows."""
-        order = packing.rows.pieces
-        if packing.piece_documents is None and packing.document_lengths is None:
-            return self.offsets, order
-        documents, starts = packing.piece_documents, packing.piece_starts
-        begins = self.offsets[:-1] if documents is None else self.offsets[documents]
-        begins = begins if starts is None else begins + starts
-        bounds = np.stack([begins, begins + packing.piece_lengths], 1).ravel()
-        return np.append(bounds, bounds[-1]), 2 * order  # between two pieces lies what is left out
-
-
-def _table(lists: dict[str, _List], packing: Packing) -> Any:
+def _table(lists: dict[str, Lists], packing: Packing) -> Any:
     import pyarrow as pa
 
     rows = packing.rows
@@ -253,7 +230,6 @@ def _table(lists: dict[str, _List], packing: Packing) -> Any:
     for name, one in lists.items():
         values = one.taken(packing)
         if name == "labels":
-            values = values.copy()
             values[ends[:-1]] = IGNORE
         arrays[name] = pa.ListArray.from_arrays(bounds, pa.array(values))
     arrays[BOUNDARIES] = pa.ListArray.from_arrays(

@@ -4,6 +4,7 @@ const COLOURS = { "useful tokens": "useful", padding: "padding", "waiting for in
   communication: "communication", optimizer: "optimizer", "generation, scoring": "generation", host: "host",
   "process did not run": "away", unexplained: "unexplained" };
 const EVERY = 2000; // ms between two questions
+const SILENT = 30; // seconds without a word of the kernel
 
 const plain = (value, digits = 3) => Number(value.toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits });
 const scaled = (value, units, digits = 3) => {
@@ -29,6 +30,7 @@ function tellStatus(lost) {
   let text = `waiting for the first record of ${state.name}`, kind = "waiting";
   if (state.steps) [text, kind] = passed < 15 + 3 * line ? ["running", "running"] : [`no new line for ${age(state.written)}`, "quiet"];
   if (state.steps && state.launches.length) text += `, launch ${state.launches.length + 1}`;
+  if (Date.now() / 1000 - (state.sent ?? Infinity) > SILENT) [text, kind] = [`the kernel is silent for ${age(state.sent)}: run this cell again`, "ended"];
   if (lost) [text, kind] = ["batchlab watch has ended: this is the last state", "ended"];
   if (state.copied) [text, kind] = [`a copy of ${state.copied.slice(0, 16).replace("T", " ")} UTC`, "copy"];
   if ($("status").textContent !== text) $("status").textContent = text;

@@ -142,6 +142,11 @@ def test_a_cell_of_a_notebook_hears_its_kernel_and_asks_nobody(browser, tmp_path
         expect(frame.locator("#place")).to_contain_text(f"step {last}, ")
         frame.get_by_role("radio", name="steps").check()
     expect(frame.get_by_role("radio", name="steps")).to_be_checked()
+    page.evaluate("for (const one of document.getElementsByName('cell')) one.srcdoc += ' '")
+    expect(frame.locator("#place")).to_contain_text("step 21, ")  # it was loaded again
+    old = _live._message("cell", {**scene.as_data(), "name": "run.jsonl", "sent": 7.0})
+    page.evaluate(old.removeprefix("<script>").removesuffix("</script>"))
+    expect(frame.get_by_role("status")).to_contain_text("run this cell again")
     assert page.said == [] and {url.partition(":")[0] for url in page.asked} <= {"about", "data"}
     page.context.close()
 
