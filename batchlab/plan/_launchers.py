@@ -61,8 +61,8 @@ def _said(one: Settings) -> dict[str, Any]:
             count = one.count(each) * (1 if one.is_open(nodes) else one.count(nodes))
             said[f"{each} x {nodes}"] = count
     if MASON in (one.get(PROGRAM) or ()) and one.has("num_nodes") and "num_processes" in said:
-        nodes = one.count("num_nodes")
-        said = {"num_processes x num_nodes": one.count("num_processes") * nodes}
+        whole = one.count("num_processes") * one.count("num_nodes")
+        said = {"num_processes x num_nodes": whole}
     if isinstance(include := one.first("include"), str) and SLOTS.fullmatch(include):
         said["include"] = sum(part.count(",") + 1 for part in include.split("@"))
     return said
