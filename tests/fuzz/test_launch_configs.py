@@ -124,8 +124,6 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
     "dpo-paper": lambda r, a, d, n: {
         "loss": "sft", "datasets": "x", "exp_name": "x", "trainer": "FSDPTrainer",
         "batch_size": r * a * d, "gradient_accumulation_steps": a, "max_length": n},
-    "slime": lambda r, a, d, n: {
-        "rollout_batch_size": 64, "global_batch_size": r * a * d, "micro_batch_size": r},
     "axolotl": lambda r, a, d, n: {
         "base_model": "x", "micro_batch_size": r, "gradient_accumulation_steps": a,
         "sequence_len": n},
@@ -190,7 +188,7 @@ BY_SCRIPT = {"openrlhf-offline", "swift"}  # the stage is the name of what a lin
 
 
 def test_every_tool_that_can_stand_alone_is_written_here():
-    assert set(TOOLS) - set(WRITTEN) == {"accelerate", "unsloth", *STAGES, *BY_SCRIPT}
+    assert set(TOOLS) - set(WRITTEN) == {"accelerate", "unsloth", "slime", *STAGES, *BY_SCRIPT}
 
 
 def test_a_plan_in_the_words_of_a_tool_is_read_back(fuzz, tmp_path):
