@@ -85,7 +85,7 @@ def test_axolotl_takes_the_accumulation_that_is_there():
 
 
 def test_refusals_of_deepspeed_name_the_number_that_does_not_divide():
-    how = {"devices": 2, "length": 8}
+    how = {"devices": 2, "length": 8, "tool": "deepspeed"}
     assert refused({"train_batch_size": 30, MICRO: 4}, **how) == (
         "train_batch_size 30 is not a multiple of 8; the nearest are 24 and 32"
     )
@@ -153,15 +153,16 @@ def test_what_is_missing_is_named_with_every_place_where_it_could_stand():
 
 def test_a_foreign_word_is_shown_with_its_own_tools():
     config = {"micro_batch_size": 2, "seq_length": 8, STEPS: 8, "total_batch_size": 9}
-    hf = "training-arguments, trl, llama-factory"
-    tools = f"{hf}, axolotl, deepspeed, gpt-neox, torchtune, nanogpt, maxtext, grpo"
+    hf = "training-arguments, trl, axolotl, deepspeed, gpt-neox, llama-factory"
+    tools = f"{hf}, dpo-paper, torchtune, nanogpt, maxtext, grpo"
     assert refused(config) == (
         f"the config: it looks like megatron, and {STEPS} is a word of {tools}: "
         "take it out, or say tool= (--tool)"
     )
     assert refused({"batch_size": 2, "total_batch_size": 9}) == (
-        "the config: batch_size alone may be of axolotl, nanogpt, torchtune, or of a trainer that "
-        "is not read: where one of them reads it, say tool= (--tool)"
+        "the config: batch_size alone may be of axolotl, dpo-paper, nanogpt, torchtune, or of a "
+        "trainer that is not read: where one of them reads it, say tool= (--tool); else give the "
+        "step itself: --rows, --accumulation, --data-parallel and --length"
     )
 
 

@@ -106,8 +106,11 @@ def test_flags_in_every_spelling():
     assert settings_of("--a 1 --a 1 -b --c.d 2 e.f=3 --lr -1")[1] == {
         "a": "1", "b": True, "c": {"d": "2"}, "e": {"f": "3"}, "lr": "-1",
     }  # fmt: skip
+    assert settings_of(["a=1", "a.b=2"])[1] == {"a": {"_group": "1", "b": "2"}}, (
+        "a choice, as in Hydra"
+    )
     with pytest.raises(ValueError, match="a is a value and a section"):
-        settings_of("--a 1 --a.b 2")
+        settings_of({"a": 1, "a.b": 2})
 
 
 SCRIPT = r"""#!/usr/bin/env bash

@@ -38,6 +38,9 @@ def test_8_b_on_100_b_tokens_over_64_devices_by_hand():
     (recipes,) = of(found, "recipes")  # Pythia's 2.1 M is 1,024 x 2,048; DeepSeek's 2,304 x 4,096
     assert (recipes.least, recipes.most) == (2e6, 2304 * 4096)
     assert any("ran 3 to 50 times your tokens" in one for one in found.said), "they disagree"
+    assert any(
+        "shown up to 3.3 B parameters, and this model has 6.98 B" in one for one in found.said
+    )
     # six rates, moved: Llama 2's 3e-4 x sqrt(1.05 / 4) = 1.54e-4 ... the median 1.1e-4
     moved = [rate * math.sqrt(2**20 / batch) for rate, batch in (
         (1.2e-4, 2e6), (1e-4, 2e6), (1.2e-4, 2**21), (3e-4, 4e6), (4.2e-4, 2304 * 4096),
@@ -57,6 +60,8 @@ def test_lora_of_1_b_on_one_card_by_hand():
     # mean of sqrt(8 x 17.5) = 11.8 and QLoRA's 16: 13.8, and 16 is the nearest power of two
     assert (found.batch, found.unit, round(found.steps)) == (16, "sequences", 610)
     assert found.rate == (2e-4, 5e-4), "QLoRA's, and 10 x 5e-5"
+    assert any("(Schulman 2025 5e-4, recipes 2e-4): sweep" in one for one in found.said)
+    assert not any("no size in them" in one for one in found.said), "no law of tokens speaks here"
     assert any("LoRA loses more by a large batch" in one for one in found.said)
     assert found.plan.data_parallel == 1 and found.plan.rows <= 19
     assert any(one.startswith("19 rows of 2,048 fit") for one in found.said)

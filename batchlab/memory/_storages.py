@@ -62,6 +62,8 @@ class Living(TorchDispatchMode):
             return _one(args[0].dtype)
         if self.phase == self._forward and torch._C._current_graph_task_id() != -1:
             self.enter(self._backward)
+        if function is torch.ops.aten.add.Tensor and not kwargs and _is_a_sum_of_gradients(*args):
+            return args[0].add_(args[1])
         call = _grouped_product if function is _GROUPED else function
         result = call(*args, **(kwargs or {}))
         for value in tree_iter(result):
@@ -148,6 +150,22 @@ def _inside(function: Any, args: Any, result: Any, scratch: bool) -> int:
         cast = (one for one in operands if one.dtype != common)
         return sum(one.numel() * common.itemsize for one in cast)
     return 0
+
+
+_HOLDERS = 4  # of a gradient that autograd alone has, while it is handed over (torch 2.13)
+
+
+def _is_a_sum_of_gradients(old: Any, new: Any) -> bool:
+    """Whether autograd adds a gradient into one that nobody else holds.
+
+    It never does so for fake tensors. A scan over positions adds one of all its states at each.
+    """
+    if torch._C._current_graph_task_id() == -1 or not isinstance(old, Tensor):
+        return False
+    count = getattr(old, "_use_count", int)()  # not in every torch: then it is told as before
+    held = count, torch._C._storage_Use_Count(old.untyped_storage()._cdata)
+    alone = held == (_HOLDERS, 2)  # the second: by the tensor, and by the line above
+    return alone and isinstance(new, Tensor) and (old.shape, old.dtype) == (new.shape, new.dtype)
 
 
 _GROUPED = torch.ops.aten._grouped_mm.default if hasattr(torch.ops.aten, "_grouped_mm") else None

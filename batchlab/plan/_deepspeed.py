@@ -19,10 +19,13 @@ __all__ = ["check_product", "deepspeed", "degrees_of_all", "gpt_neox"]
 DEGREES = {  # where configs say over how many devices a replica is spread; factors of one degree
     "tensor": (
         ("tensor_parallel.autotp_size",),
+        ("tensor_model_parallel_size",),  # mcore_adapter, below LLaMA-Factory
         ("parallelism_config.tp_size", "parallelism_config.parallelism_config_tp_size"),
     ),
-    "pipeline": (),
+    "pipeline": (("pipeline_model_parallel_size",),),
     "context": (
+        ("context_parallel_size",),
+        ("sequence_parallel_size",),  # ms-swift
         ("parallelism_config.cp_size", "parallelism_config.parallelism_config_cp_size"),
         ("parallelism_config.sp_size", "parallelism_config.parallelism_config_sp_size"),
     ),

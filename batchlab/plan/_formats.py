@@ -21,10 +21,10 @@ from batchlab.plan._deepspeed import (
     gpt_neox,
 )
 from batchlab.plan._launchers import replaced, world_of_all
-from batchlab.plan._settings import PROGRAM, Asked, Degrees, Launch, Rollout, Settings, quotient
+from batchlab.plan._settings import PROGRAM, Asked, Degrees, Launch, Settings, quotient
 from batchlab.plan._stages import generated, stage_word, staged
 
-__all__ = ["FORMATS", "HF", "Format", "training_arguments"]
+__all__ = ["FORMATS", "HF", "Format", "packs", "training_arguments"]
 
 LENGTHS = ("max_length", "max_seq_length", "model_max_length", "cutoff_len", "block_size")
 Read = Callable[[Settings, Asked, tuple[Settings, ...]], Launch]
@@ -45,6 +45,8 @@ def training_arguments(
     given: Settings, asked: Asked, beside: tuple[Settings, ...], *, rows: int = 8, steps: int = 1
 ) -> Launch:
     """transformers 5.23 `TrainingArguments`; `rows` and `steps` are defaults of 8 and 1."""
+    if given.is_on("do_predict") and not given.is_on("do_train"):
+        raise ValueError("do_predict without do_train: such a run trains nothing")
     micro, whole = "train_micro_batch_size_per_gpu", "train_batch_size"
     steps_of = "gradient_accumulation_steps"
     per_device = "per_device_train_batch_size"
@@ -83,44 +85,16 @@ def _trl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
             "rows are cut at 1,024 tokens, TRL's default: a script of your own may have another",
         )
     launch = replace(training_arguments(given, asked, beside), source="TRL SFT")
-    return _packs(replace(launch, notes=(*launch.notes, *notes)), given.is_on("packing"))
+    return packs(replace(launch, notes=(*launch.notes, *notes)), given.is_on("packing"))
 
 
 def _unsloth(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
     """Unsloth 2026.10: other defaults, 4 rows and 2 micro-batches."""
     launch = training_arguments(given, asked, beside, rows=4, steps=2)
-    return _packs(replace(launch, source="Unsloth"), given.is_on("packing"))
+    return packs(replace(launch, source="Unsloth"), given.is_on("packing"))
 
 
-def _llama_factory(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-    """LLaMA-Factory 0.9.5: TrainingArguments, with `cutoff_len` (2,048) for the length."""
-    stage = stage_word(given, "stage")
-    if stage == "ppo":
-        return _factory_ppo(given, asked, beside)
-    if not given.has("cutoff_len") and asked.length is None:
-        asked = replace(asked, length=2048)
-    launch = replace(training_arguments(given, asked, beside), source="LLaMA-Factory")
-    if stage not in ("pt", "sft"):
-        return staged(launch, stage)
-    packed = given.is_on("packing", "neat_packing")
-    if stage == "pt" and not given.has("packing"):
-        note = f"stage pt packs by itself: rows are blocks of {launch.plan.length:,} tokens"
-        launch, packed = replace(launch, notes=(*launch.notes, note)), True
-    return _packs(launch, packed)
-
-
-def _factory_ppo(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
-    """LLaMA-Factory 0.9.5 PPO: one completion a prompt; a buffer holds several steps of them."""
-    if asked.length is None and given.has("cutoff_len", "max_new_tokens"):
-        asked = replace(asked, length=given.count("cutoff_len") + given.count("max_new_tokens"))
-    values = {name: value for name, value in given.values.items() if name != "cutoff_len"}
-    launch = training_arguments(Settings(values), asked, beside)
-    prompts = launch.plan.sequences_per_step * given.count("ppo_buffer_size", 1)
-    rollout = Rollout(prompts, 1, given.count("ppo_epochs", 4))
-    return replace(launch, source="LLaMA-Factory PPO", unit="completions", rollout=rollout)
-
-
-def _packs(launch: Launch, packed: bool) -> Launch:
+def packs(launch: Launch, packed: bool) -> Launch:
     return replace(launch, unit="packs") if packed else launch
 
 
@@ -128,6 +102,8 @@ def _axolotl(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Lau
     """axolotl 0.19: `batch_size`, where given, is rows x accumulation of one GPU."""
     if given.has("megatrain_devices"):
         raise ValueError("megatrain_devices share each micro-batch: such a run is not read")
+    if given.has("hatchery"):
+        raise ValueError("hatchery: a service trains, and what its step sees is not read")
     rows = given.count("micro_batch_size")
     if given.has("batch_size") and not given.has("gradient_accumulation_steps"):
         if given.get(PROGRAM):
@@ -199,13 +175,6 @@ FORMATS = [
     ),
     Format("unsloth", (), HF, _unsloth),  # its names are those of TRL: only asked for by name
     Format(
-        "llama-factory",
-        (("cutoff_len",), ("neat_packing",), ("stage", "finetuning_type"), ("stage", "template")),
-        HF,
-        _llama_factory,
-        ("training-arguments", "trl"),
-    ),
-    Format(
         "axolotl",
         (("base_model", "micro_batch_size"), ("sequence_len", "micro_batch_size")),
         frozenset({"micro_batch_size", "gradient_accumulation_steps", "batch_size"}),
@@ -213,7 +182,12 @@ FORMATS = [
     ),
     Format(
         "deepspeed",
-        (("train_micro_batch_size_per_gpu",), ("train_batch_size",), ("zero_optimization",)),
+        (
+            ("train_micro_batch_size_per_gpu",), ("zero_optimization",),
+            *(("train_batch_size", name) for name in (  # other trainers have that one, too
+                "fp16.enabled", "bf16.enabled", "steps_per_print", "wall_clock_breakdown",
+            )),
+        ),
         DEEPSPEED,
         deepspeed,
     ),

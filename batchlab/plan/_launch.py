@@ -20,12 +20,24 @@ from batchlab.plan._rollouts import ROLLOUTS
 from batchlab.plan._settings import PROGRAM, Asked, Launch, Rollout, Settings
 from batchlab.plan._stages import trl_stage
 from batchlab.plan._text import Config, is_line, settings_of
+from batchlab.plan._tuners import TUNERS
 
 __all__ = ["TOOLS", "Launch", "Ramp", "Rollout", "from_config"]
 
-TOOLS = {one.name: one for one in (*FORMATS, *MESHES, *PRETRAINERS, *ROLLOUTS, *NEMO_RL)}
+TOOLS = {one.name: one for one in (*FORMATS, *TUNERS, *MESHES, *PRETRAINERS, *ROLLOUTS, *NEMO_RL)}
 STAGED = {"training-arguments", "trl", "grpo"}  # what TRL calls its stages is looked up in these
-SCRIPTS = {*STAGED, "unsloth", "llama-factory", "dpo", "orpo", "cpo", "reward", "kto", "rloo"}
+SCRIPTS = {
+    *STAGED,
+    "unsloth",
+    "swift",
+    "llama-factory",
+    "dpo",
+    "orpo",
+    "cpo",
+    "reward",
+    "kto",
+    "rloo",
+}
 BESIDE = {"accelerate", "deepspeed"}
 WORDS = frozenset().union(*(one.words for one in TOOLS.values()))
 
@@ -155,8 +167,11 @@ def _unknown(name: str, given: Settings) -> str:
         owners = sorted(_owners(words[0]))
         return (
             f"{name}: {words[0]} alone may be of {', '.join(owners)}, or of a trainer that is not "
-            "read: where one of them reads it, say tool= (--tool)"
+            "read: where one of them reads it, say tool= (--tool); else give the step "
+            "itself: --rows, --accumulation, --data-parallel and --length"
         )
+    if isinstance(file := given.first("config"), str):
+        return f"{name}: the sizes of its step stand in {file:.80}: give that file beside it"
     keys = (
         " ".join(", ".join(sorted(given.values.keys() - {PROGRAM})[:8]).split()) or "none"
     )  # some hold line ends

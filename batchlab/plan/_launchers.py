@@ -15,6 +15,7 @@ from batchlab.plan._settings import PROGRAM, Asked, Settings, Twice
 __all__ = ["overlaid", "replaced", "world_of_all"]
 
 NAMES = ("world_size", "n_gpu", "num_processes")
+MASON = "mason"  # open-instruct: starts as many processes on each of its nodes
 LEFT_OPEN = ("auto", "gpu", "cpu")  # torchrun counts what it finds
 SLOTS = re.compile(r"[\w.-]+:\d+(,\d+)*(@[\w.-]+:\d+(,\d+)*)*")  # deepspeed --include
 
@@ -59,6 +60,9 @@ def _said(one: Settings) -> dict[str, Any]:
         else:
             count = one.count(each) * (1 if one.is_open(nodes) else one.count(nodes))
             said[f"{each} x {nodes}"] = count
+    if MASON in (one.get(PROGRAM) or ()) and one.has("num_nodes") and "num_processes" in said:
+        whole = one.count("num_processes") * one.count("num_nodes")
+        said = {"num_processes x num_nodes": whole}
     if isinstance(include := one.first("include"), str) and SLOTS.fullmatch(include):
         said["include"] = sum(part.count(",") + 1 for part in include.split("@"))
     return said

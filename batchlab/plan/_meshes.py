@@ -52,6 +52,8 @@ def _torchtune(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> L
     for name in ("ppo_batch_size", "grpo_size"):
         if given.has(name):
             raise ValueError(f"{name}: what one step of a trainer that generates sees is not read")
+    if given.has("tasks") and not given.has("optimizer"):
+        raise ValueError("tasks: an evaluation trains nothing")
     rows = given.count("batch_size")
     degrees = Degrees(
         tensor=given.count("tensor_parallel_dim", 1), context=given.count("context_parallel_dim", 1)
@@ -136,7 +138,10 @@ MESHES = [
         frozenset({"batch_size", "gradient_accumulation_steps"}), _torchtune,
     ),
     Format(
-        "litgpt", _both("train", "devices", "out_dir", "checkpoint_dir"), frozenset(), _litgpt
+        "litgpt",
+        _both("train", "devices", "out_dir", "checkpoint_dir", "data"),
+        frozenset(),
+        _litgpt,
     ),
     Format(
         "nanochat",

@@ -123,10 +123,33 @@ def _openrlhf(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> La
     replicas = data_parallel_degree(world, **vars(degrees))
     accumulation = quotient(given.count(whole, 128), rows * replicas, whole)
     asked = _with_length(given, asked, "prompt_max_len", "generate_max_len")
-    length = given.agreed("length", asked.length, "data.max_len")
+    names = () if given.has("prompt_max_len", "generate_max_len") else ("max_len",)
+    length = given.agreed("length", asked.length, "data.max_len", *names)
     passes = given.count(named("train.max_epochs", "max_epochs"), 1)
     launch = Settings.split(world, degrees, rows, accumulation, length, "OpenRLHF")
     return replace(launch, unit="completions", rollout=Rollout(prompts, each, passes))
+
+
+def _slime(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
+    """slime 0.2: a rollout counts prompts, `global_batch_size` completions."""
+    world = world_of(given, asked, ("actor_num_gpus_per_node", "actor_num_nodes"))
+    kinds = ("tensor_model", "pipeline_model", "context")
+    degrees = Degrees(*(given.count(f"{kind}_parallel_size", 1) for kind in kinds))
+    replicas = data_parallel_degree(world, **vars(degrees))
+    whole = given.count("global_batch_size")
+    share = quotient(whole, replicas, "global-batch-size")
+    if given.is_on("use_dynamic_batch_size"):
+        raise ValueError(
+            f"use-dynamic-batch-size: micro-batches are cut by tokens and not by rows. A step sees "
+            f"{whole:,} completions, {share:,} on each of {replicas:,} replicas"
+        )
+    rows = given.count("micro_batch_size", 1)
+    accumulation = quotient(share, rows, "the completions of a replica,")
+    each = given.count("n_samples_per_prompt", 1)
+    length = given.agreed("length", asked.length)
+    launch = Settings.split(world, degrees, rows, accumulation, length, "slime")
+    rollout = Rollout(given.count("rollout_batch_size"), each, 1)
+    return replace(launch, unit="completions", rollout=rollout)
 
 
 def _offline(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> Launch:
@@ -181,6 +204,11 @@ ROLLOUTS = [
         OPENRLHF,
         _openrlhf,
         ("deepspeed", "openrlhf-offline"),
+    ),
+    Format(
+        "slime", (("rollout_batch_size", "global_batch_size"),),
+        frozenset({"rollout_batch_size", "global_batch_size", "micro_batch_size"}), _slime,
+        ("megatron",),
     ),
     Format(
         "openrlhf-offline",

@@ -15,9 +15,20 @@ from typing import Any
 from batchlab import reading, units
 from batchlab.plan._plan import Plan, data_parallel_degree, nearest
 
-__all__ = ["PROGRAM", "Asked", "Degrees", "Launch", "Rollout", "Settings", "Twice", "quotient"]
+__all__ = [
+    "GROUP",
+    "PROGRAM",
+    "Asked",
+    "Degrees",
+    "Launch",
+    "Rollout",
+    "Settings",
+    "Twice",
+    "quotient",
+]
 
 PROGRAM = "_program"  # no option is called so: names of the scripts that a line starts
+GROUP = "_group"  # loss=dpo beside loss.beta=0.1, as Hydra has it: what stands for the section
 MOST = 2**40  # no count of a launch is larger: more is a slip of the keyboard
 
 
@@ -141,8 +152,8 @@ class Settings:
         return False
 
     def is_open(self, name: str) -> bool:
-        """Whether a name is left to the launcher: not there, "auto" or -1."""
-        return self.get(name) in (None, "auto", -1, "-1")
+        """Whether a name is left to the launcher: not there, "auto", null or -1."""
+        return self.get(name) in (None, "auto", -1, "-1", "null")
 
     def is_on(self, *names: str) -> bool:
         """Whether any of these names is switched on."""

@@ -18,11 +18,14 @@ LARGEST = 10**18  # of a product; a count is far smaller
 COMPUTED = "$[...]"  # stands for the output of another program
 ASSIGNED = re.compile(
     r"""(?:^|(?<=\s))(?P<name>[A-Za-z_]\w*)(?P<more>\+?)=(?:
-        \((?P<array>(?:[^()]|\$\(\((?:[^()]|\([^()]*\))*\)\))*)\) | "(?P<quoted>(?:[^"\\]|\\.)*)" |
-        '(?P<plain>[^']*)' | (?P<word>(?:\$\(\((?:[^()]|\([^()]*\))*\)\)|[^\s;\#])*)
+        \((?P<array>(?:[^()]|\$\(\((?:[^()]|\([^()]*\))*\)\))*)\) |
+        (?P<word>(?:"(?:[^"\\]|\\.)*" | '[^']*' | \$\(\((?:[^()]|\([^()]*\))*\)\) | [^\s;\#])*)
     )""",
     re.DOTALL | re.VERBOSE,
 )
+QUOTED = re.compile(
+    r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'', re.DOTALL
+)  # a value may have several parts
 USED = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[@\]|\[\*\])?(?::?[-=]([^}$]*))?\})")
 DEFAULT = re.compile(r"\$\{(\w+):?=([^}$]*)\}")
 SUM = re.compile(r"\$\(\(([\w\s*/+%()-]{1,200})\)\)")
@@ -120,8 +123,9 @@ def _branches(piece: str, depth: int) -> int:
 
 def _assign(assigned: re.Match[str], values: dict[str, str], *, inside: bool) -> None:
     """Note a value; two that differ by a branch leave the variable as it stands."""
-    parts = ("array", "quoted", "plain", "word")
-    value = next(assigned[part] for part in parts if assigned[part] is not None)
+    value = assigned["array"]
+    if value is None:
+        value = QUOTED.sub(lambda part: part[1] if part[2] is None else part[2], assigned["word"])
     value, name = _put_in(" ".join(value.split()), values), assigned["name"]
     before = values.get(name)
     if assigned["more"]:

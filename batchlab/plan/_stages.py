@@ -80,10 +80,12 @@ PARTS = {  # words of the name of somebody's own script: train_dpo, dpo_training
 }  # fmt: skip
 UNREAD_PARTS = {"online", "ppo", "gkd", "reinforce"}
 SAYS = ("task", "method", "loss", "training_type", "algorithm")  # of somebody's own trainer
+GROUPED = {"embedding", "reranker", "generative_reranker"}
+CHAT = ("actor_model_name_or_path", "per_device_mini_train_batch_size")  # of DeepSpeed-Chat
 OWN = {  # names that only one stage has
     "cpo": ("simpo_gamma", "cpo_alpha"),
     "kto": ("desirable_weight", "undesirable_weight"),
-    "reward": ("center_rewards_coefficient",),
+    "reward": ("center_rewards_coefficient", "num_padding_at_beginning"),
     "dpo": ("rpo_alpha", "ld_alpha", "f_divergence_type", "discopop_tau", "use_weighting"),
 }
 LOSSES = {
@@ -102,13 +104,23 @@ SHARED = (  # names of several stages, and never of plain fine-tuning
 
 def trl_stage(given: Settings) -> str | None:
     """The tool that reads these TrainingArguments, or None where nothing names a stage."""
-    if given.has("rlhf_type"):
+    if given.first("task_type") in GROUPED:
+        raise ValueError(
+            f"task_type {given.first('task_type')}: an example is a group of texts, whose number "
+            "only the data say"
+        )
+    if given.has("rlhf_type") or "swift_" in "".join(given.get(PROGRAM) or ()):
         return _of_swift(given)
     if started := _started(given.get(PROGRAM) or ()):
         return started
-    for name in ("num_ppo_epochs", "num_mini_batches", "missing_eos_penalty", "rloo_k"):
+    for name in ("num_ppo_epochs", "num_mini_batches", "missing_eos_penalty", "rloo_k", *CHAT):
         if given.has(name):
             raise ValueError(f"{name}: what one step of a trainer that generates sees is not read")
+    if given.has("data_split") and not given.has("num_padding_at_beginning"):
+        raise ValueError(
+            "data_split: the same line of DeepSpeed-Chat starts its SFT and its reward model: say "
+            "tool= (--tool) training-arguments, or reward (pairs)"
+        )
     for stage, names in OWN.items():
         if any(given.has(name) for name in names):
             return stage
@@ -147,9 +159,11 @@ def _started(programs: tuple[str, ...]) -> str | None:
 
 
 def _of_swift(given: Settings) -> str:
-    """ms-swift 3: its accumulation depends on the devices where it is not given."""
+    """ms-swift 4: its accumulation depends on the devices where it is not given."""
     stage = stage_word(given, "rlhf_type")
-    if not given.has("gradient_accumulation_steps"):
+    if stage == "sft":
+        return "swift"
+    if stage != "grpo" and not given.has("gradient_accumulation_steps"):
         raise ValueError("gradient_accumulation_steps is missing: ms-swift fills it in by itself")
     named = {"rm": "reward", "simpo": "cpo"}.get(stage, stage)
     if named not in ("dpo", "orpo", "cpo", "reward", "kto", "grpo"):

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from batchlab import reading
-from batchlab.plan._settings import PROGRAM, Twice
+from batchlab.plan._settings import GROUP, PROGRAM, Twice
 from batchlab.plan._shell import split, whole, words_of
 
 __all__ = ["Config", "is_line", "settings_of"]
 
 Config = Mapping[str, Any] | Sequence[str] | str | Path
 SCRIPTS = (".sh", ".bash", ".slurm", ".sbatch")
+SWIFT = re.compile(r"(?:.*/)?swift (pt|sft|rlhf)|.*[ /]swift/cli/(\w+)\.py", re.DOTALL)
 DEEPEST = 20  # sections inside sections; what is deeper is no setting
 
 
@@ -203,7 +204,12 @@ def _of_words(words: Iterable[str]) -> dict[str, Any]:
             name = None
         elif name is not None:
             found[name][-1].append(word)
-    settings = {name: _one_of(name, values) for name, values in found.items()}
+    settings = {
+        f"{name}.{GROUP}" if any(one.startswith(f"{name}.") for one in found) else name: _one_of(
+            name, values
+        )
+        for name, values in found.items()
+    }
     return settings | ({PROGRAM: tuple(programs)} if programs else {})
 
 
@@ -214,9 +220,11 @@ def _setting(word: str, *, alone: bool) -> re.Match[str] | None:
 
 
 def _program(word: str, before: str | None) -> str | None:
-    """The name of what a word starts: a script, a module after -m, a command after trl."""
+    """The name of what a word starts: a script, a module after -m, a command after trl or swift."""
     if before == "trl" and word.isidentifier():
         return word
+    if swift := SWIFT.fullmatch(f"{before} {word}"):
+        return f"swift_{swift[1] or swift[2]}"
     if before == "-m" or re.match(r"\w+\.cli\.\w+$", word):
         return word.rpartition(".")[2]
     script = re.fullmatch(r"(?:.*/)?(\w+)\.py", word)

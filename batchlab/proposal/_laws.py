@@ -19,6 +19,7 @@ from batchlab.units import real
 
 __all__ = [
     "APART",
+    "LARGEST",
     "LAWS",
     "Law",
     "compute_law",
@@ -102,6 +103,7 @@ LAWS: Mapping[str, Law] = {
         "loss within 0.1 %",
     ),
 }  # fmt: skip
+LARGEST = 3.3e9  # parameters of the largest model that a law of tokens was shown for: Bergsma
 TIMESCALE = (1.084, -0.527)  # times tokens a parameter to this power: Bergsma et al., R2 0.98
 PER_PARAMETER = (20.0, 1280.0)  # tokens
 COMPUTE = (1e17, 1e20)  # FLOPs of DeepSeek LLM: fitted to 2e19, tried at 1e20

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from batchlab import memory
 from batchlab.plan import Plan
 from batchlab.proposal import _batch, _rate
-from batchlab.proposal._laws import short, small
+from batchlab.proposal._laws import LARGEST, short, small
 from batchlab.proposal._wish import Reason, Wish
 
 __all__ = ["NoProposal", "Proposal", "propose"]
@@ -87,7 +87,13 @@ def propose(wish: Wish) -> Proposal:
     batch = plan.slots_per_step if wish.unit == "tokens" else plan.sequences_per_step
     rates, more = _rate.reasons(wish, batch)
     ends = _ends(rates)
-    said = [*_apart(reasons, batch), *_wide(rates, ends), *_changes(wish), *fits]
+    said = [
+        *_apart(reasons, batch),
+        *_wide(rates, ends),
+        *_larger(wish, reasons),
+        *_changes(wish),
+        *fits,
+    ]
     if ends and (told := _rate.decay(wish, math.sqrt(ends[0] * ends[1]), batch)):
         said.append(told)
     return Proposal(
@@ -160,8 +166,23 @@ def _wide(rates: list[Reason], ends: tuple[float, float] | None) -> list[str]:
     aims = [one for one in rates if one.role == "aim"]
     if ends is None or len(aims) < 2 or ends[1] <= WIDE * ends[0]:
         return []
-    told = ", ".join(f"{one.source} {small(one.middle)}" for one in aims)
+    told = ", ".join(f"{one.source} {_span(one.least, one.most)}" for one in aims)
     return [f"Rates disagree {ends[1] / ends[0]:.2g} times ({told}): sweep between the ends."]
+
+
+def _span(least: float, most: float) -> str:
+    return small(least) if least == most else f"{small(least)} to {small(most)}"
+
+
+def _larger(wish: Wish, reasons: list[Reason]) -> list[str]:
+    """A sentence where the laws of the batch speak of a model larger than any that they saw."""
+    if wish.parameters <= LARGEST or all(one.source != "law of tokens" for one in reasons):
+        return []
+    return [
+        f"The laws of tokens have no size in them. They were shown up to {short(LARGEST)} "
+        f"parameters, and this model has {short(wish.parameters)} without its tables: nobody "
+        "showed them there."
+    ]
 
 
 def _changes(wish: Wish) -> list[str]:

@@ -118,6 +118,12 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
     "trl": lambda r, a, d, n: {
         "per_device_train_batch_size": r, "gradient_accumulation_steps": a, "max_length": n,
         "packing": True},
+    "llama-factory-v1": lambda r, a, d, n: {
+        "train_dataset": "x", "micro_batch_size": r, "global_batch_size": r * a * d,
+        "cutoff_len": n},
+    "dpo-paper": lambda r, a, d, n: {
+        "loss": "sft", "datasets": "x", "exp_name": "x", "trainer": "FSDPTrainer",
+        "batch_size": r * a * d, "gradient_accumulation_steps": a, "max_length": n},
     "axolotl": lambda r, a, d, n: {
         "base_model": "x", "micro_batch_size": r, "gradient_accumulation_steps": a,
         "sequence_len": n},
@@ -178,11 +184,11 @@ WRITTEN = {  # a plan in the words of each tool, by rows, accumulation, replicas
 
 
 STAGES = {"dpo", "orpo", "cpo", "reward", "kto", "rloo"}  # in words that they share
-BY_SCRIPT = {"openrlhf-offline"}  # its stage is the name of what it starts
+BY_SCRIPT = {"openrlhf-offline", "swift"}  # the stage is the name of what a line starts
 
 
 def test_every_tool_that_can_stand_alone_is_written_here():
-    assert set(TOOLS) - set(WRITTEN) == {"accelerate", "unsloth", *STAGES, *BY_SCRIPT}
+    assert set(TOOLS) - set(WRITTEN) == {"accelerate", "unsloth", "slime", *STAGES, *BY_SCRIPT}
 
 
 def test_a_plan_in_the_words_of_a_tool_is_read_back(fuzz, tmp_path):
