@@ -3,8 +3,17 @@
 import numpy as np
 
 from batchlab.exercises import Exercise
-from batchlab.exercises.doctor.step_parts import step_parts
-from batchlab.exercises.doctor.sweeps import CAUSES, CURES, T90, another, cure_gain, evidence, prices, sweep
+from batchlab.exercises.doctor.sweeps import (
+    CAUSES,
+    CURES,
+    T90,
+    another,
+    cure_gain,
+    evidence,
+    prices,
+    step_parts,
+    sweep,
+)
 from batchlab.exercises.doctor.visits import differing, rate
 
 
@@ -114,7 +123,7 @@ SWEEPS = [
 
 exercise = Exercise(
     diagnose,
-    points=4,
+    points=5,
     asked=asked,
     explain=explain,
     mentions=differing,
