@@ -72,7 +72,7 @@ def range_fault(run, low, high):
     if low > 4 * gain and low > 1.5:
         return "in per cent: fractions are asked, 0.2 for 20 %"
     if 1 + high > WIDEST * (1 + low):
-        return f"too wide to be of use: (1 + high) / (1 + low) is at most 1.2"
+        return "too wide to be of use: (1 + high) / (1 + low) is at most 1.2"
     if run.cause == "saturation" and high > SATURATED:
         return STILL
     if low <= gain <= high:
