@@ -7,13 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batchlab import doctor
+from batchlab import doctor, records
 from batchlab.classroom import script
+from batchlab.doctor import throughput
 from batchlab.exercises.doctor import diagnose as build
 from batchlab.exercises.doctor import planted, scenes, sweeps, ward
 from batchlab.exercises.doctor.diagnose import diagnose
-from batchlab.exercises.doctor.step_parts import BY_HAND, step_parts
+from batchlab.exercises.doctor.sweeps import step_parts
 from batchlab.exercises.doctor.trace_gaps import trace_gaps
+from batchlab.exercises.doctor.visits import visit
+
+BY_HAND = visit(
+    steps=1, micro_batches=4, slots=5000, real_tokens=3000, documents=9, seconds=2.0,
+    input_seconds=0.5, host_seconds=0.1, optimizer_seconds=0.1, checkpointing=True,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("cause", sweeps.CAUSES)
@@ -94,8 +101,7 @@ def test_shown_sweeps_have_each_cause_but_those_that_fresh_ones_have():
     assert fresh == {*sweeps.CAUSES}
 
 
-def test_each_round_is_enough_for_the_fit_that_learners_kept_in_lesson_09():
-    """That one refuses fewer than three measurements, as its text asks."""
+def test_each_round_has_three_sizes_or_more():
     runs = [*planted.panel(2, 20), *planted.ward().values()]
     drawn = build.drawn(np.random.default_rng(0))
     every = [run.sweep() for run in runs] + [one for (one,) in [*build.exercise.shown, *drawn]]
@@ -121,6 +127,8 @@ def test_a_range_holds_the_gain_is_narrow_and_stands_in_order():
     assert ward.range_fault(run, run.gain - 0.01, run.gain + 0.01) == ""
     assert "upside down" in ward.range_fault(run, -0.53, -0.5)
     assert "above" in ward.range_fault(run, 0.9, 1.0)
+    assert ward.range_fault(planted.ward()["C"], 0, 0.2) == "", "1.2 / 1 is allowed"
+    assert "0.05 at most" in ward.range_fault(planted.ward()["E"], 0, 0.19)
     assert "below" in ward.range_fault(run, 1.3, 1.4)
 
 
@@ -144,9 +152,26 @@ def test_a_trace_holds_operators_inside_one_pass():
     )
 
 
-def test_a_fit_is_taken_only_if_it_finds_exact_prices():
-    assert scenes.fits(scenes.fit_step)
-    assert not scenes.fits(lambda sizes, seconds: (0.0, seconds[-1] / sizes[-1]))
+def test_a_line_over_padded_rows_meets_the_axis_below_zero_and_a_price_for_pairs_finds_launches():
+    """As the page says of the bars: launch is cut at 0; lesson 9 finds 9.5 ms."""
+    cells = [one for one in records.read("cpu_sweep").cells() if one.layout == "padded"]
+    visits = [planted.plain(line.cell) for line in throughput.summarize(cells).lines]
+    assert sweeps.prices(visits)[0] == 0.0
+    fixed = throughput.summarize(cells).cost.fixed_seconds
+    assert fixed == pytest.approx(9.5e-3, abs=5e-5)
+
+
+def test_diagnoses_are_applied_as_they_were_made_and_a_blank_prints_nothing(capsys):
+    scenes.applied({"B": ("launch", 0.0, 0.1)})
+    gain = planted.ward()["B"].gain_of("launch")
+    assert capsys.readouterr().out == f"B: twice the rows: {gain:+.1%}, you said +0% to +10%\n"
+
+    def blank(visits):
+        raise NotImplementedError
+
+    with pytest.raises(NotImplementedError):
+        scenes.contest(blank, 4000)
+    assert capsys.readouterr().out == ""
 
 
 def test_a_plain_visit_leaves_out_what_others_took_of_the_cores():

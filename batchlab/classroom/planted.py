@@ -20,7 +20,9 @@ from batchlab.classroom.verdict import CheckFailed, Hints, refuse
 __all__ = ["finds_bugs"]
 
 Version = Callable[..., Any]
+ASSERTS = "only an assert is a test: pytest does not look at what is returned"
 COUNTS = "what counts is an assert that fails, another exception, or False returned: nothing else"
+FALSE = "it returned False"
 _rounds = 0
 
 
@@ -30,12 +32,14 @@ def finds_bugs(
     right: Iterable[Version],
     wrong: Mapping[str, Version],
     asked: str = "a test that finds the bugs",
+    asserts: bool = False,
     try_this: Hints = "",
 ) -> None:
     """Refuse a learner's test that stops a right implementation, or lets a wrong one through.
 
     The test takes an implementation; it raises (`assert ...`) or returns False when it sees a bug.
-    Nothing else that it returns counts: neither True nor a number.
+    Nothing else that it returns counts: neither True nor a number. With `asserts` False counts
+    for nothing either, as in pytest.
     """
     global _rounds
     _rounds += 1
@@ -46,6 +50,8 @@ def finds_bugs(
     random.Random(f"{term.seed()} {asked} {_rounds}").shuffle(versions)
     returned: list[object] = []
     found = {(name, number): _against(test, one, asked, returned) for name, number, one in versions}
+    if asserts:
+        found = {one: "" if said == FALSE else said for one, said in found.items()}
     for (name, number), against in sorted(found.items(), key=lambda one: one[0][1]):
         if not name and against:
             got = f"right implementation {number} was stopped: {against}"
@@ -59,7 +65,7 @@ def finds_bugs(
         caught = f"{len(wrong) - len(through)} of {len(wrong)} bugs found"
         likely = "no case of the test tells it from a right one"
         if len(through) == len(wrong):
-            caught, likely = f"the test never failed: {caught}", COUNTS
+            caught, likely = f"the test never failed: {caught}", ASSERTS if asserts else COUNTS
         if any(one is True for one in returned):
             caught += ", the test returned True"
         refuse(asked, f"{caught}; this one got through: {through[0]}", likely, try_this)
@@ -81,7 +87,7 @@ def _against(
     except BaseException as error:  # pytest.raises and pytest.fail complain by one of their own
         refuse_blank(error, test, asked)
         return complaint(error)
-    return "it returned False" if plain.is_false(verdict) else ""
+    return FALSE if plain.is_false(verdict) else ""
 
 
 def _nameless(implementation: Version) -> Version:

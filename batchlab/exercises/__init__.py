@@ -24,6 +24,7 @@ The author's guide
     given       names that cells above define and an answer may use; the file has them, too
     tests       the exercise whose wrong versions a student's test must catch; `explain(got)` may
                 then say what the test lacks that let one through
+    asserts     True: a test that returns False has refused nothing
 
 `python -m batchlab.authoring.laws padding` tries all of it; `... .new padding waste` begins a file.
 """

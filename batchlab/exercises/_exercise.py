@@ -96,7 +96,9 @@ class Exercise(Known):
             came = refused.error
             likely = self._thoughts(
                 earlier, case, lambda _, raised: _is(came, raised) and f"{came}" == f"{raised}"
-            ) or self._thoughts(earlier, case, lambda _, raised: _is(came, raised))
+            )
+            if not likely and not _is(came, KeyError()):  # another key is another mistake
+                likely = self._thoughts(earlier, case, lambda _, raised: _is(came, raised))
             raise restated(refused, likely=likely) from None
         if error is not None:
             self._not_refused(got, error, asked, earlier, case)
@@ -278,7 +280,7 @@ class Exercise(Known):
         )
         try:
             with limited(test, asked):
-                check.finds_bugs(test, right=right, wrong=wrong, asked=asked)
+                check.finds_bugs(test, right=right, wrong=wrong, asked=asked, asserts=self.asserts)
         except CheckFailed as refused:
             likely = self._because(lines_of(refused).get("got", ""), ())
             raise restated(refused, likely=likely) from None

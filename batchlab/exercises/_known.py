@@ -71,6 +71,7 @@ class Known:
     misnamed: Callable[..., str] | None = None  # misnamed(text, *case): what it must not say
     given: tuple[str, ...] = ()  # names that cells above define, which an answer may use
     tests: "tuple[Any, tuple[str, ...], tuple[str, ...]] | None" = None  # of which, bugs, styles
+    asserts: bool = False  # a test that returns False has refused nothing
     share: str = ""  # thought of one minus a share from 0 to 1; adds per cent and rounding, too
     twice: bool = True  # a second call with the same case must give the same
     rel: float | None = None

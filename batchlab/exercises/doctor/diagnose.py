@@ -3,7 +3,6 @@
 import numpy as np
 
 from batchlab.exercises import Exercise
-from batchlab.exercises.doctor.step_parts import step_parts
 from batchlab.exercises.doctor.sweeps import (
     CAUSES,
     CURES,
@@ -12,6 +11,7 @@ from batchlab.exercises.doctor.sweeps import (
     cure_gain,
     evidence,
     prices,
+    step_parts,
     sweep,
 )
 from batchlab.exercises.doctor.visits import differing, rate
@@ -123,7 +123,7 @@ SWEEPS = [
 
 exercise = Exercise(
     diagnose,
-    points=4,
+    points=5,
     asked=asked,
     explain=explain,
     mentions=differing,

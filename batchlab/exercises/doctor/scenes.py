@@ -5,15 +5,13 @@ run of the ward  ->  its table, and what a cure gains;  your doctor  ->  beside 
 
 from batchlab import doctor
 from batchlab.exercises.doctor.planted import panel, plain, ward
-from batchlab.exercises.throughput.fit_step import fit_step
 
 __all__ = [
     "CHANGES",
+    "applied",
     "apply",
     "bars",
     "contest",
-    "fit_step",
-    "fits",
     "panel",
     "plain",
     "promised",
@@ -32,12 +30,6 @@ CHANGES = {
     "launch": "twice the rows",
 }
 PARTS = ("useful", "padding", "launch", "recomputation", "input", "host", "optimizer", "unexplained")  # fmt: skip
-
-
-def fits(yours):
-    """Whether a learner's fit of lesson 09 finds t0 = 0.5 and tau = 0.01 from exact times."""
-    fixed, each = list(yours([10, 20, 40, 80], [0.6, 0.7, 0.9, 1.3]))[:2]
-    return abs(float(fixed) - 0.5) < 1e-3 and abs(float(each) - 0.01) < 1e-4
 
 
 def table(run):
@@ -61,9 +53,16 @@ def apply(name, cause):
     print(f"{name}: {CHANGES[cause]}: {gain:+.1%} useful tokens per second")
 
 
+def applied(yours):
+    """Print what the cures of your own diagnoses gain, and what you said."""
+    for name, (cause, low, high) in yours.items():
+        gain = ward()[name].gain_of(cause)
+        print(f"{name}: {CHANGES[cause]}: {gain:+.1%}, you said {low:+.0%} to {high:+.0%}")
+
+
 def contest(diagnose, seed):
     """Print what two doctors say of sweeps that neither has seen, and what the cure gained."""
-    print(f"{'yours':<15} {'gain':>18}   {'the library':<15} {'gain':>18}   measured")
+    said = [f"{'yours':<15} {'gain':>18}   {'the library':<15} {'gain':>18}   measured"]
     runs, held = panel(1, seed), 0
     for run in runs:
         yours, library = diagnose(run.sweep()), doctor.diagnose(run.cells)
@@ -72,8 +71,11 @@ def contest(diagnose, seed):
         theirs = f"{between.low:.0%} to {between.high:.0%}" if between else "no number"
         mine = f"{yours['low']:.0%} to {yours['high']:.0%}"
         named = first.name if first else "none"
-        print(f"{yours['cause']:<15} {mine:>18}   {named:<15} {theirs:>18}   {run.gain:>8.1%}")
+        said.append(
+            f"{yours['cause']:<15} {mine:>18}   {named:<15} {theirs:>18}   {run.gain:>8.1%}"
+        )
         held += yours["low"] <= run.gain <= yours["high"]
+    print(*said, sep="\n")
     print(f"Your intervals hold {held} of {len(runs)}.")
 
 

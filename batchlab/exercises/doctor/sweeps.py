@@ -9,11 +9,19 @@ together belong to none of them.
 
 import numpy as np
 
-from batchlab.exercises.doctor.step_parts import step_parts
 from batchlab.exercises.doctor.visits import visit
-from batchlab.exercises.throughput.fit_step import fit_step
 
-__all__ = ["CAUSES", "CURES", "T90", "another", "cure_gain", "evidence", "prices", "sweep"]
+__all__ = [
+    "CAUSES",
+    "CURES",
+    "T90",
+    "another",
+    "cure_gain",
+    "evidence",
+    "prices",
+    "step_parts",
+    "sweep",
+]
 
 CAUSES = ("padding", "recomputation", "saturation", "memory", "input", "host", "launch")
 CURES = {
@@ -36,8 +44,23 @@ def prices(visits):
         own /= 4 / 3 if v["checkpointing"] else 1
         sizes.append(v["slots"] / v["micro_batches"])
         seconds.append(own / v["micro_batches"])
-    fixed, slot = list(fit_step(sizes, seconds))[:2]
+    slot, fixed = np.polyfit(sizes, seconds, 1)
     return max(float(fixed), 0.0), float(slot)
+
+
+def step_parts(visit, fixed, slot):
+    """{part: seconds of one step}, at the prices of a micro-batch and of a slot, as on the page."""
+    steps, real = visit["steps"], visit["real_tokens"]
+    parts = {
+        "useful": slot * real / steps,
+        "padding": slot * (visit["slots"] - real) / steps,
+        "launch": fixed * visit["micro_batches"] / steps,
+    }
+    parts["recomputation"] = sum(parts.values()) / 3 if visit["checkpointing"] else 0.0
+    for side in ("input", "host", "optimizer"):
+        parts[side] = visit[f"{side}_seconds"] / steps
+    parts["unexplained"] = visit["seconds"] / steps - sum(parts.values())
+    return parts
 
 
 def cure_gain(parts, keep):

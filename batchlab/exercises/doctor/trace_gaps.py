@@ -58,6 +58,7 @@ for _thought, *_changes in [
     ("the kernels come in any order: sort them by start", (SORT, "list(kernels)")),
     ("sorted by their ends: the starts decide", (SORT, "sorted(kernels, key=lambda one: one[1])")),
     ("before the first start there is no trace: the clock begins there", (BEGIN, "0")),
+    ("the kernel that started last need not end last: the trace goes to the latest end", (RESULT, "    return waited + kernels[-1][1] - busy_until")),
     ("the longest gap: add all of them", ("waited += " + GAP, "waited = max(waited, start - busy_until)")),
     ("the time in which something ran: asked is the rest", (RESULT, "    return busy_until - kernels[0][0] - waited")),
     ("a share: asked are seconds", (RESULT, "    return waited / (busy_until - kernels[0][0])")),

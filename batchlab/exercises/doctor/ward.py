@@ -7,9 +7,11 @@ from batchlab.exercises import Exercise
 from batchlab.exercises.doctor import planted
 from batchlab.exercises.doctor.sweeps import CAUSES, evidence
 
-WIDEST = 1.2  # (1 + high) / (1 + low)
+WIDEST = 1.2 + 1e-9  # (1 + high) / (1 + low); 1.2 / 1.0 is one of them
+SATURATED = 0.05 + 1e-9  # what more rows gain at most
 SHARE = "that is the share of the step: what is left is faster by more"
 FEWEST = "half the rows, not the fewest"
+STILL = "saturation: what twice the rows gain is 0.05 at most"
 ENDED = "twice the rows halve the launches, they do not end them"
 
 
@@ -38,7 +40,7 @@ def fault(got):
             return f"run {name}: {str(got[name][0])[:40]!r}"
     for name, run in runs.items():
         low, high = _ends(got[name])
-        if not (-1 < low <= run.gain <= high <= WIDEST * (1 + low) - 1):
+        if range_fault(run, low, high):
             return f"run {name}: {run.cause}, from {low:g} to {high:g}"
     return ""
 
@@ -70,7 +72,9 @@ def range_fault(run, low, high):
     if low > 4 * gain and low > 1.5:
         return "in per cent: fractions are asked, 0.2 for 20 %"
     if 1 + high > WIDEST * (1 + low):
-        return f"too wide to be of use: (1 + high) / (1 + low) is at most {WIDEST}"
+        return "too wide to be of use: (1 + high) / (1 + low) is at most 1.2"
+    if run.cause == "saturation" and high > SATURATED:
+        return STILL
     if low <= gain <= high:
         return ""
     for value, thought in _wrong(run).items():
@@ -104,7 +108,7 @@ def _ends(triple):
 
 exercise = Exercise(
     ward,
-    points=2,
+    points=3,
     asked=lambda: "causes of the runs A to G, and ranges of what their cures gain",
     fault=fault,
     explain=explain,
@@ -132,6 +136,7 @@ for _thought, _old, _new in [
     (SHARE, '"host", 1.0, 1.15', '"host", 0.48, 0.55'),
     ("in per cent: fractions are asked, 0.2 for 20 %", "0.25, 0.35", "25, 29"),
     ("too wide to be of use: (1 + high) / (1 + low) is at most 1.2", "1.0, 1.25", "0.5, 2"),
+    (STILL, "0.0, 0.03", "0.0, 0.19"),
     ("the lowest gain comes first, and no gain is below -1", "0.12, 0.18", "0.18, 0.12"),
     (ENDED, "0.12, 0.18", "0.33, 0.42"),
     ("that is the speed-up: the gain is 1 less", "0.58, 0.72", "1.58, 1.72"),
@@ -155,7 +160,7 @@ def lists():
     return {
         "A": ("input", 0.9, 0.94),
         "B": ["Padding", 1.09, 1.18],
-        "C": ("launch", 0.12, 0.18),
+        "C": ("launch", 0, 0.2),
         "D": ["memory", 0.6, 0.69],
         "E": (" saturation", 0.0, 0.03),
         "F": ("host", 1.0, 1.15),

@@ -116,7 +116,7 @@ for _thought, _own in {
     "rank + worker: two readers share a number, and some numbers have nobody": (
         "number % (ranks * workers) == rank + worker"
     ),
-    "two remainders, n % ranks and n % workers: some documents are left out": (
+    "two remainders, n % ranks and n % workers: with 2 and 2 both are one number, and two readers get nothing": (
         "number % ranks == rank and number % workers == worker"
     ),
     "rank * ranks + worker: it is `workers` readers that a rank has": (

@@ -2,7 +2,8 @@
 
 import copy
 import json
-from itertools import chain, islice
+import re
+from itertools import islice
 
 from batchlab.exercises import By, Exercise
 from batchlab.exercises.feeding import MOST_DRAWN
@@ -36,10 +37,8 @@ class StreamingPacker:
             return row
 
         while True:
-            given_out = self.number, list(self.pool)
             rows = [next_row() for _ in range(self.ranks)]
             if not rows[-1]:
-                self.number, self.pool = given_out  # a dropped round was not given out
                 return
             yield rows[self.rank]
 
@@ -59,7 +58,8 @@ class Source:
         self.lengths, self.endless, self.alike, self.numbers = list(lengths), endless, alike, []
 
     def document(self, number):
-        return [7 if self.alike else number, *[7] * (self.lengths[number % len(self.lengths)] - 1)]
+        length = self.lengths[number % len(self.lengths)]
+        return [7 if self.alike else number, *[7] * length][:length]
 
     def read(self, number):
         while self.endless or number < len(self.lengths):
@@ -72,17 +72,14 @@ class Source:
 
 def scene(
     answer, lengths, row_length, hold, rank=0, ranks=1, kills=(), past=0, next_ranks=0,
-    endless=False, most=10**6, again=0, saves=1, alike=False,
+    endless=False, most=10**6, saves=1, alike=False,
 ):  # fmt: skip
     """What a packer gives out over several lives, and what is wrong beside the rows.
 
     Each life but the last saves its state after `kills` rows, and is killed `past` rows later.
-    Behind the first there are `next_ranks`. `again`: rows until the last asks for iter() once more.
+    Behind the first there are `next_ranks`.
     """
-    seen = {"rows": [], "a document is read twice": False, "what was given out is read": False}
-    seen |= {"documents come out changed": False, "a loaded state is changed": False}
-    seen |= {"more than `hold` are read ahead": False, "letters of a state over 500": 0}
-    seen |= {"all ranks save the same": True}
+    seen = {"rows": [], "reading": "", "documents": "", "state": "", "pool": "", "size": ""}
     state, before, gone = None, None, set()
     for life, until in enumerate([*kills, most]):
         source, world = (
@@ -93,42 +90,39 @@ def scene(
         if life:
             one.load_state_dict(loaded)
         rows, out = iter(one), 0
-        if again and life == len(kills):
-            rows = chain(list(islice(rows, again)), _afresh(one))
         for row in islice(rows, until):
             if any(not hasattr(document, "__len__") for document in row):
                 raise TypeError("a row is a list of whole documents, not one list of tokens")
             seen["rows"].append([len(one) if alike else one[0] for one in row])
-            seen["documents come out changed"] |= any(
+            if any(
                 type(one) is not list or not alike and one != source.document(one[0]) for one in row
-            )
+            ):
+                seen["documents"] = "documents come out changed: give out the lists that were read"
             out += len(row)
             if not life and ranks == 1 and len(source.numbers) - out > hold:
-                seen["more than `hold` are read ahead"] = True
+                seen["pool"] = f"the pool has more than hold = {hold} documents after a row"
         if life < len(kills):
             state = [one.state_dict() for _ in range(saves)][-1]
             if life == 0 and ranks > 1:
                 states = [
                     _state(answer, lengths, row_length, hold, n, ranks, until) for n in range(ranks)
                 ]
-                seen["all ranks save the same"] = all(other == states[0] for other in states)
+                if any(other != states[0] for other in states):
+                    seen["state"] = "two ranks save different places"
             list(islice(rows, past))
             state = saved(state)
-            if endless:
-                seen["letters of a state over 500"] = max(0, len(json.dumps(state)) - 500)
-        seen["a loaded state is changed"] |= bool(life) and loaded != before
-        seen["a document is read twice"] |= not again and len(source.numbers) > len(
-            {*source.numbers}
-        )
-        seen["what was given out is read"] |= bool(gone & {*source.numbers})
+            if endless and len(json.dumps(state)) > 500:
+                seen["size"] = f"a state of {len(json.dumps(state)):,} letters after {until} rows"
+        if life and loaded != before:
+            seen["state"] = "the state that was loaded is changed afterwards"
+        if len(source.numbers) > len({*source.numbers}):
+            seen["reading"] = "one packer reads a document twice"
+        elif gone & {*source.numbers}:
+            seen["reading"] = f"document {min(gone & {*source.numbers})} was given out, and is read"
         if not past and not alike:
             gone = {n for row in seen["rows"] for n in row}
         before = state
     return seen
-
-
-def _afresh(packer):
-    yield from iter(packer)
 
 
 def _state(answer, lengths, row_length, hold, rank, ranks, rows):
@@ -145,10 +139,16 @@ def saved(state):
         raise TypeError(f"JSON cannot hold this state ({error})") from None
 
 
+DEALT = "documents are dealt to the ranks, not rows: then ranks get unequally many rows"
+
+
 def explain(got, *case, **lives):
     """What rows over several lives tell about a place that is not right."""
     right = scene(StreamingPacker, *case, **lives)["rows"]
     rows, kill = got["rows"], (lives.get("kills") or [0])[0]
+    rank, ranks = (*case[3:], 0, 1)[:2] if len(case) > 3 else (0, 1)
+    if ranks > 1 and rows != right and all(n % ranks == rank for row in rows for n in row):
+        return DEALT
     if not kill or rows == right or lives.get("past") or lives.get("next_ranks"):
         return ""
     if rows == [*right[:kill], *right[kill - 1 :]]:
@@ -166,7 +166,6 @@ def asked(lengths, row_length, hold, rank=0, ranks=1, **lives):
         "kills": "killed after",
         "past": "rows lost",
         "next_ranks": "then ranks",
-        "again": "iter() again after",
     }
     said += "".join(f", {words.get(name, name)} {value}" for name, value in lives.items())
     return f"{some} in rows of {row_length}, hold {hold}{said}"
@@ -181,7 +180,8 @@ def drawn(rng):
         yield By(some, 12, hold + 1, rank, ranks)
         yield By(some, 13, hold, rank, ranks)
         yield By(some, 12, hold, kills=[kill, int(rng.integers(0, 3))], past=int(rng.integers(2)))
-        yield By(some, 12, hold, 0, ranks, kills=[1], next_ranks=int(rng.integers(1, 4)))
+        large = [6 + one // 2 for one in some]  # rows for a whole round at least
+        yield By(large, 12, hold, 0, ranks, kills=[1], next_ranks=int(rng.integers(1, 4)))
         yield By([*some, 14], 12, hold, 0, 1)
     yield By([41 * n % 97 + 1 for n in range(300)], 700, 150, kills=[8, 2])
     yield By([1] * 5000, 16, 16, kills=[300])
@@ -191,6 +191,22 @@ def drawn(rng):
 
 
 SIZES = [5, 3, 2, 4, 8, 3, 1, 7, 6, 2, 2, 5, 8, 1, 4, 4, 3]
+FROM_HERE = "numbers begin again after a kill: count from the beginning of the stream"
+NO_NUMBER = "the message must say which document it is: its number in the stream, from 0"
+
+
+def misnamed(text, lengths, row_length, *_, **lives):
+    """What is wrong with the number in a refusal of a long document."""
+    number = next(n for n, size in enumerate(lengths) if size > row_length)
+    there = {int(one) for one in re.findall(r"\d+", text.replace(",", ""))}
+    if number in there:
+        return ""
+    others = there - {row_length, lengths[number]}
+    if number + 1 in others:
+        return "documents are numbered from 0"
+    return FROM_HERE if lives.get("kills") and min(others, default=number) < number else NO_NUMBER
+
+
 exercise = Exercise(
     StreamingPacker,
     points=4,
@@ -203,22 +219,18 @@ exercise = Exercise(
     asked=asked,
     scene=scene,
     explain=explain,
-    mentions=lambda lengths, row_length, *_, **lives: tuple(
-        n for n, size in enumerate(lengths) if size > row_length
-    )[:1],
+    misnamed=misnamed,
     twice=False,
     shown=[
         By([6, 8, 7, 5, 3, 1, 4, 1], 10, 4),
-        By([3, 3, 2, 3, 2, 3, 1], 6, 4, alike=True),
+        By([3, 0, 3, 2, 3, 0, 2, 3, 1], 6, 4, alike=True),
         By(SIZES, 8, 4, 1, 2),
         By(SIZES, 8, 4, 0, 3),
         By(SIZES, 8, 4, kills=[2]),
         By(SIZES, 8, 4, kills=[2, 3]),
         By(SIZES, 8, 4, kills=[2], past=1),
-        By(SIZES, 8, 4, kills=[1], saves=3),
+        By([4, 7, 3, 2, 5, 8, 1, 6, 3], 8, 4, kills=[1], saves=3),
         By(SIZES, 8, 4, 1, 2, kills=[2]),
-        By([8] * 6, 8, 2, 0, 4, kills=[2], next_ranks=1),
-        By(SIZES, 8, 4, kills=[1], again=2),
         By([3, 5, 1, 4, 2], 8, 3, endless=True, most=20, kills=[200]),
         By([3, 9, 2], 8, 3),
         By([8, 8, 8, 8, 8, 12], 8, 3, kills=[2]),
@@ -307,11 +319,55 @@ for _thought, _says, *_changes in [
         (LAST, "            if not rows[self.rank]:\n"),
     ),
     (
-        "documents are dealt to the ranks, not rows: then ranks get unequally many rows",
+        DEALT,
         "",
         (START, "stream = islice(self.read(self.number), self.rank, None, self.ranks)"),
         (ROWS, "rows = [next_row()]"),
         (OUT, "            yield rows[0]\n"),
+    ),
+    (
+        DEALT,
+        "",
+        (
+            "            for document in islice(stream, self.hold - len(self.pool)):\n",
+            "            while len(self.pool) < self.hold and (document := next(stream, None)) is not None:\n"
+            "                if self.number % self.ranks != self.rank:\n"
+            "                    self.number += 1\n"
+            "                    continue\n",
+        ),
+        (ROWS, "rows = [next_row()]"),
+        (OUT, "            yield rows[0]\n"),
+    ),
+    (
+        "the pool is filled once a round: fill it before each row",
+        "",
+        ("def next_row():", "def next_row(turn):"),
+        (ROOM, "islice(stream, 0 if turn else self.hold - len(self.pool))"),
+        (ROWS, "rows = [next_row(turn) for turn in range(self.ranks)]"),
+    ),
+    (
+        "an empty document is a document: it does not end the stream",
+        "",
+        (
+            "            for document in islice(stream, self.hold - len(self.pool)):\n",
+            "            while len(self.pool) < self.hold and (document := next(stream, None)):\n",
+        ),
+    ),
+    (
+        "an empty document is a document: it is not left out",
+        "",
+        (
+            "                self.pool.append(document)\n",
+            "                if document:\n                    self.pool.append(document)\n",
+        ),
+    ),
+    (
+        "the pool is not the last documents read: others between them are given out; save the pool",
+        "",
+        (
+            '"number": self.number, ' + STATE,
+            '"number": self.number - len(self.pool), "pool": []}',
+        ),
     ),
     (
         "the pool of each rank's turn is larger: `hold` documents are all, for any ranks",
@@ -373,21 +429,6 @@ for _thought, _says, *_changes in [
         (STATE, STATE[:-1] + ', "rank": self.rank}'),
     ),
     (
-        "the dropped round was not given out: at the end, the place is still before it",
-        "",
-        (
-            "                self.number, self.pool = given_out  # a dropped round was not given out\n",
-            "",
-        ),
-    ),
-    (
-        "a second iter() begins where the state was loaded: it goes on from the place of now",
-        "",
-        (MADE, MADE + "        self.begin = 0, ()\n"),
-        (START, "self.number, self.pool = self.begin[0], list(self.begin[1])\n        " + START),
-        (LOAD, LOAD + "        self.begin = self.number, tuple(self.pool)\n"),
-    ),
-    (
         "the state keeps what was given out: only a number and the pool belong to it",
         "",
         (MADE, MADE + "        self.out = []\n"),
@@ -402,7 +443,7 @@ for _thought, _says, *_changes in [
         (LONG, "                    document = document[: self.row_length]\n"),
     ),
     (
-        "numbers begin again after a kill: count from the beginning of the stream",
+        FROM_HERE,
         "",
         (MADE, MADE + "        self.life = 0\n"),
         (
@@ -411,6 +452,12 @@ for _thought, _says, *_changes in [
         ),
         (LOAD, LOAD + "        self.life = self.number\n"),
     ),
+    (
+        "documents are numbered from 0",
+        "",
+        ("document {self.number} has", "document {self.number + 1} has"),
+    ),
+    (NO_NUMBER, "", ("document {self.number} has", "a document has")),
     (
         "an assertion is no ValueError",
         "",
@@ -455,11 +502,10 @@ class NumbersInThePlace:
         self.held = {n: next(iter(self.read(n))) for n in self.held}
         stream = self.read(self.next)
         while True:
-            made, given_out = [], (self.next, dict(self.held))
+            made = []
             while len(made) < self.ranks:
                 self.fill(stream)
                 if not self.held:
-                    self.next, self.held = given_out
                     return
                 made.append(self.row())
             yield made[self.rank]

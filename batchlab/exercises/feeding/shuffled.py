@@ -1,6 +1,7 @@
 """A shuffle that a kill does not lose: one number is the whole place."""
 
 import random
+import sys
 from itertools import count, islice
 
 import numpy as np
@@ -25,20 +26,45 @@ def scene(answer, documents, block, calls, most=10**6):
     """What comes for each (seed, epoch, done), what was read for it; the first again, elsewhere.
 
     `ahead` are the most documents read and not yet given out, without those given out before.
+    `shared`: a global generator stands elsewhere than the draws of others brought it.
     """
 
     def one(seed, epoch, done):
-        drawn, out, ahead = [], [], 0
+        drawn, out, ahead, begun = [], [], 0, _generators()
         rows = answer(lambda n: stream_of(documents, drawn, n), block, seed, epoch, done)
         for given in islice(rows, most):
             ahead = max(ahead, len(drawn) - done % block - len(out))
             out.append(repr(given) if documents and type(documents[0]) is not int else given)
             random.random(), np.random.rand()  # others draw meanwhile
-        return {"out": out, "ahead": ahead, "first": min(drawn, default=done)}
+        came = _generators()
+        _set_back(begun)
+        for _ in out:
+            random.random(), np.random.rand()
+        shared = _told(came) != _told(_generators())
+        return {"out": out, "ahead": ahead, "first": min(drawn, default=done), "shared": shared}
 
     found = [one(*call) for call in calls]
     with elsewhere():
         return [*found, one(*calls[0])]
+
+
+def _generators():
+    """The states of the global generators; PyTorch's only where somebody has imported it."""
+    torch = sys.modules.get("torch")
+    return random.getstate(), np.random.get_state(), torch and torch.get_rng_state()
+
+
+def _set_back(states):
+    random.setstate(states[0])
+    np.random.set_state(states[1])
+    if states[2] is not None:
+        sys.modules["torch"].set_rng_state(states[2])
+
+
+def _told(states):
+    """States that can be compared."""
+    python, numpy, torch = states
+    return python, numpy[1].tolist(), numpy[2], None if torch is None else torch.tolist()
 
 
 def wrong(got, documents, block, calls, most=10**6):
@@ -58,11 +84,17 @@ def wrong(got, documents, block, calls, most=10**6):
         if one["ahead"] > block:
             said = f"{one['ahead']} documents are held; a block has {block}"
             return said, "read a block, give it out, then read the next"
+    if any(one["shared"] for one in made):
+        return "a global generator was seeded, or drawn from", SHARED
     if there["out"] != made[0]["out"]:
         return "the same call gives another order in another process", HASH
     return _apart(documents, block, calls, made)
 
 
+SHARED = (
+    "random, np.random and torch.manual_seed are everybody's: others draw from them meanwhile, and "
+    "your seed changes what they get; make a generator of your own"
+)
 HASH = "the hash of a text differs from process to process: seed with the numbers themselves"
 
 
@@ -134,6 +166,7 @@ def _collision(was, now):
 
 FAR = [(1, 0, 0), (0, 10, 0), (0, 0, 10), (0, 100, 0), (0, 0, 100), (10, 0, 0), (100, 0, 0)]
 FAR += [(1000, 0, 0), (0, 1000, 0), (0, 1, 0), (0, 0, 1000), (1, 1, 11), (1, 11, 1), (11, 1, 1)]
+FAR += [(1 << bits, 0, 0) for bits in (8, 10, 12, 16, 20)]  # shifted numbers meet
 ODD = [[1, 2], [3], [], None, [4, 5, 6], [], None, 0]
 
 
@@ -245,13 +278,45 @@ for _thought, _says, *_changes in [
         ("    for number in", "    rng = np.random.default_rng([seed, epoch])\n    for number in"),
     ),
     (
-        "everybody's generator: others draw from np.random meanwhile",
+        SHARED,
         "",
         (ORDERED, "        order = np.random.permutation(len(documents))\n"),
         (
             "    for number in",
             "    np.random.seed([seed, epoch, done // block])\n    for number in",
         ),
+    ),
+    (
+        SHARED,
+        "",
+        (
+            ORDERED,
+            "        np.random.seed([seed, epoch, number])\n        order = np.random.permutation(len(documents))\n",
+        ),
+    ),
+    (
+        SHARED,
+        "",
+        (
+            ORDERED,
+            "        import random\n\n        random.seed(f'{seed} {epoch} {number}')\n        order = random.sample(range(len(documents)), len(documents))\n",
+        ),
+    ),
+    (
+        SHARED,
+        "",
+        (
+            ORDERED,
+            "        import torch\n\n"
+            "        state = np.random.SeedSequence([seed, epoch, number]).generate_state(1)\n"
+            "        torch.manual_seed(int(state[0]))\n"
+            "        order = torch.randperm(len(documents)).tolist()\n",
+        ),
+    ),
+    (
+        "shifted by 8 and 16 bits: seed 256 of epoch 0 is seed 0 of epoch 1; use [seed, epoch, block]",
+        "",
+        (SEED, "seed ^ (epoch << 8) ^ (number << 16)"),
     ),
     (
         "documents are permuted, not places: NumPy takes lists of unequal length for an array",

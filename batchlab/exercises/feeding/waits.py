@@ -64,7 +64,7 @@ exercise = Exercise(
         f"step {step}, {workers} workers, prefetch {prefetch}"
     ),
     shown=[
-        ([8.0, 1.0, 4.0, 7.0], 1.0, 2, 3),
+        ([6.0, 4.0, 5.0, 7.0], 1.0, 2, 3),
         ([4.0, 6.0, 3.0, 7.0], 1.0, 2, 1),
         ([1.0, 1.0, 1.0, 1.0, 9.0], 2.0, 1, 1),
     ],
@@ -92,6 +92,10 @@ for _thought, *_changes in [
     ("the step is forgotten: the loop works between two micro-batches", ("        now += step\n", "")),
     ("room is made when a micro-batch is taken, not when its step is over", (TAKEN, "        taken.append(now + step)\n")),
     ("the moments at which they are ready: asked is how long the loop waits", (WAIT, "ready")),
+    ("the next free worker takes it: by the rules worker number % workers does", ("        before =", "        free.sort()\n        before ="), ("max(free[number % workers],", "max(free[0],"), ("free[number % workers] = ready", "free[0] = ready")),
+    ("workers build ahead: they do not begin when the loop asks", (BEGUN, "max(free[number % workers], now)")),
+    ("number // workers counts rounds: the worker is number % workers", (BEGUN, BEGUN.replace("%", "//")), ("free[number % workers] = ready", "free[number // workers] = ready")),
+    ("a loop that is late waits for nothing, and its clock never goes back", (WAIT, "ready - now"), (NOW, "        now = ready\n")),
     ("the sum: asked is the wait for each", ("    return waited", "    return sum(waited)")),
 ]:  # fmt: skip
     exercise.edit(_thought, _changes)

@@ -57,7 +57,7 @@ def drawn(rng):
 THREE, JITTER = {"A": 0.04, "B": 0.1, "C": 0.06}, (1.0, 1.7, 0.6, 2.5, 1.1, 0.9, 1.45)
 exercise = Exercise(
     benchmark,
-    points=4,
+    points=5,
     hints=(
         "a helper stretch(call, calls): wait, clock, the calls, wait, clock",
         "warm up and double for each setting first; only then the rounds",
@@ -69,7 +69,7 @@ exercise = Exercise(
     explain=lambda got, *case: judged(got, *case)[1],
     mentions=lambda seconds, rounds, least, faults: (rounds,),
     shown=[
-        ({"B": 0.2, "A": 0.043, "C": 0.152}, 4, 0.32, {"launch": 0.01}),
+        ({"B": 0.2, "A": 0.152, "C": 0.043}, 4, 0.32, {"launch": 0.01}),
         ({"A": 0.25, "B": 0.5, "C": 0.125}, 4, 1.0, {}),
         ({"A": 0.04, "B": 0.1}, 4, 0.3, {"first": 9.0}),
         ({"C": 0.4, "B": 0.5, "A": 0.3}, 4, 0.01, {"jitter": JITTER}),
@@ -96,6 +96,14 @@ for _thought, *_changes in [
     (
         "a wait after every call: launches no longer hide behind the work",
         ("            call()\n", "            call()\n            wait()\n"),
+    ),
+    (
+        "the number of calls was reckoned from one call: try 1, 2, 4 ... and time each",
+        ("import median\n", "import median\n    import math\n"),
+        (
+            f"        while {TRIAL}:\n{MANY}",
+            "        one = stretch(call, 1)\n        calls[name] = 2 ** max(0, math.ceil(math.log2(least / one)))\n",
+        ),
     ),
     (
         "work is in the queue when the stretch begins: wait, then read the clock",
@@ -211,6 +219,13 @@ for _thought, *_changes in [
         ),
     ),
     (
+        "names sorted: asked is the order of settings",
+        (
+            "    return found, ratios",
+            "    return {name: found[name] for name in sorted(found)}, ratios",
+        ),
+    ),
+    (
         "names in the reverse order: asked is the order of settings",
         ("    return found, ratios", "    return dict(reversed(found.items())), ratios"),
     ),
@@ -249,6 +264,22 @@ for _thought, *_changes in [
     (
         "the first by the alphabet: asked is the first of settings",
         ("next(iter(found.values()))", "found[min(found)]"),
+    ),
+    (
+        "the ratio to the fastest setting: asked is the first of settings",
+        ("next(iter(found.values()))", "min(found.values(), key=median)"),
+    ),
+    (
+        "the ratio to the median of the first setting: a round is compared with itself",
+        (RATIO, "a / median(first) for a in own"),
+    ),
+    (
+        "the median alone: lowest, median and highest are asked",
+        (f"ratios[name] = {THREE_OF}", "ratios[name] = median(each)"),
+    ),
+    (
+        "lowest and highest alone: the median stands between them",
+        (THREE_OF, "min(each), max(each)"),
     ),
     (
         "ratios to the setting before: asked is the first one",

@@ -8,7 +8,9 @@ work to a queue, the device works it off, `wait` brings the host to its end.
 
 import statistics
 
-__all__ = ["Device", "compiled", "compiling", "in_turns", "planted"]
+import numpy as np
+
+__all__ = ["Device", "compiled", "compiling", "fit_step", "in_turns", "planted"]
 
 MOST_CALLS = 20_000  # what doubles while the clock stands still would never end
 
@@ -96,6 +98,12 @@ def in_turns(settings, wait, clock, rounds):
             wait()
             found[name].append(clock() - begin)
     return found
+
+
+def fit_step(rows, seconds):
+    """t0, tau and their standard errors, as on the page."""
+    (tau, t0), cov = np.polyfit(rows, seconds, 1, cov=True)
+    return t0, tau, cov[1, 1] ** 0.5, cov[0, 0] ** 0.5
 
 
 def compiled():

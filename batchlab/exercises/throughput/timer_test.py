@@ -62,6 +62,7 @@ exercise = Exercise(
         "several calls, and a tolerance that forgives rounding only",
     ),
     tests=(of, tuple(one.thought for one in of.mistakes), tuple(of.styles)),
+    asserts=True,
     passed="Right: seven timers that no reviewer would believe are found, two right ones pass.",
 )
 DEVICE, CLAIM = (
@@ -92,9 +93,9 @@ for _thought, _says, *_changes in [
     exercise.edit(_thought, _changes, says=_says)
 
 
-@exercise.style
+@exercise.mistake(says="only an assert is a test")
 def truth_value(timer):
-    """returns a truth value"""
+    """only an assert is a test: pytest does not look at what is returned"""
     call, wait, clock = planted(0.4, 0.1, 3.0)
     return abs(timer(call, wait, clock, 8) - (0.1 + 8 * 0.4) / 8) < 0.01
 
