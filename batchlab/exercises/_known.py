@@ -65,6 +65,7 @@ class Known:
     explain: Callable[..., str] | None = None  # explain(got, *case): why a value is wrong
     endless: Callable[..., str] | None = None  # endless(*case): why an answer may never return
     scene: Callable[..., Any] | None = None  # scene(answer, *case): plain data of live objects
+    meets: Callable[..., tuple[Any, ...]] | None = None  # what a scene gets in place of the case
     fault: Callable[..., str] | None = None  # fault(got, *case): empty for each right result
     mentions: Callable[..., tuple[Any, ...]] | None = None  # what the text of an error must name
     misnamed: Callable[..., str] | None = None  # misnamed(text, *case): what it must not say
@@ -106,6 +107,11 @@ class Known:
     def of(self, text: str) -> Any:
         """What the text of an answer cell defines, among the names of the exercise's file."""
         return built(text, self.name, self._names)
+
+    def met(self, case: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What a call for a case is given beside the answer, in order and by name."""
+        arguments, options = parts_of(case)
+        return (self.meets(*arguments, **options), {}) if self.meets else (arguments, options)
 
     @property
     def _names(self) -> dict[str, Any]:

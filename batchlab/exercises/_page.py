@@ -73,7 +73,7 @@ def _state(what: str, exercise: Exercise, name: str, text: str) -> str:
 def _is_blank(exercise: Exercise, answer: Any) -> bool:
     """Whether nothing was written yet; prints what the answer gives for the first shown cases."""
     for case in [] if exercise.tests else exercise.shown[:MOST_CASES]:
-        arguments, options = copied(parts_of(case))
+        arguments, options = copied(exercise.met(case))
         try:
             if exercise.scene is None:
                 value = plain.shown(answer(*arguments, **options))

@@ -96,7 +96,11 @@ class _Notebook:
 
 def _exercises(modules: Iterable[str] = ()) -> set[str]:
     """Those of the course's exercises that are loaded, or that are among some modules."""
-    return {one for one in modules or [*sys.modules] if one.startswith("batchlab.exercises.")}
+    return {
+        one
+        for one in modules or [*sys.modules]
+        if one.startswith("batchlab.exercises.") and hasattr(sys.modules.get(one), "exercise")
+    }
 
 
 def _settings() -> tuple[Any, bool]:

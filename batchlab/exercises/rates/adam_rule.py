@@ -5,9 +5,8 @@ import copy
 import numpy as np
 
 from batchlab.exercises import Exercise
+from batchlab.exercises.rates import PARTS
 from batchlab.exercises.rates import told as of
-
-PARTS = ("lr", "betas", "eps", "weight_decay")
 
 
 def adam_rule(told, before, after):

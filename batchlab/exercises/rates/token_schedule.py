@@ -13,8 +13,9 @@ import json
 import numpy as np
 
 from batchlab.exercises import Exercise
+from batchlab.exercises.rates import PARTS
 from batchlab.exercises.rates import told as of
-from batchlab.exercises.rates.adam_rule import PARTS, adam_rule
+from batchlab.exercises.rates.adam_rule import adam_rule
 
 
 class TokenSchedule:
