@@ -87,7 +87,11 @@ class Exercise(Known):
                     **options,
                 )
         except CheckFailed as refused:
-            if refused.kind == "slow" and self.endless and (why := self.endless(*parts_of(case)[0])):
+            if (
+                refused.kind == "slow"
+                and self.endless
+                and (why := self.endless(*parts_of(case)[0]))
+            ):
                 raise restated(refused, likely=why) from None
             if refused.kind != "raised" or refused.error is None:
                 raise

@@ -25,7 +25,6 @@ from batchlab.classroom.copies import copied
 from batchlab.classroom.verdict import CheckFailed
 from batchlab.exercises._exercise import Exercise
 from batchlab.exercises._find import found, judge
-from batchlab.exercises._known import parts_of
 
 __all__ = ["answered"]
 

@@ -106,7 +106,9 @@ class Bench:
         finally:
             self.helpers = {one: sys.modules.pop(one) for one in [*sys.modules] if _is_helper(one)}
             opened = {k: v for k, v in self.helpers.items() if hasattr(v, "exercise")}
-            sys.modules.update(opened | own)  # an answer loaded these: no driver needs an exercise
+            sys.modules.update(own)
+            for one in opened.keys() - own.keys():  # an answer did: no driver loads an exercise
+                sys.modules[one] = opened[one]
             for there, now in patched:
                 there.update(now)
 
