@@ -105,12 +105,21 @@ class Bench:
             yield
         finally:
             self.helpers = {one: sys.modules.pop(one) for one in [*sys.modules] if _is_helper(one)}
-            opened = {k: v for k, v in self.helpers.items() if hasattr(v, "exercise")}
             sys.modules.update(own)
-            for one in opened.keys() - own.keys():  # an answer did: no driver loads an exercise
-                sys.modules[one] = opened[one]
+            for one in self._opened() - own.keys():
+                sys.modules[one] = self.helpers[one]
             for there, now in patched:
                 there.update(now)
+
+    def _opened(self) -> set[str]:
+        """Exercises that an answer loaded: those that no helper of a driver took a name from."""
+        taken = {
+            getattr(value, "__module__", "")
+            for module in self.helpers.values()
+            if not hasattr(module, "exercise")
+            for value in vars(module).values()
+        }
+        return {k for k, v in self.helpers.items() if hasattr(v, "exercise")} - taken
 
 
 def _is_helper(module: str) -> bool:
