@@ -15,9 +15,9 @@ from tests.torture_lesson import written
 GOLDEN = Path(__file__).parent / "golden" / "grading_revision.json"
 HOME = _revision.HOME / "grading"
 DECIDING = (  # files of the engine that can change a verdict, points or a message
-    "_cells", "_checker", "_codec", "_engine", "_errors", "_far", "_headers", "_ingest", "_jail",
-    "_judge", "_kernel", "_lesson", "_limits", "_notebook", "_packing", "_processes", "_public",
-    "_student", "_supervisor", "_unpacking", "_values", "_verdict", "_wire", "_zygote",
+    "_cells", "_checker", "_codec", "_driver", "_engine", "_errors", "_far", "_headers", "_ingest",
+    "_jail", "_judge", "_kernel", "_lesson", "_limits", "_notebook", "_packing", "_processes",
+    "_public", "_student", "_supervisor", "_unpacking", "_values", "_verdict", "_wire", "_zygote",
 )  # fmt: skip
 OTHERS = (
     "__init__", "_alone", "_class", "_course", "_crew", "_feedback", "_folder", "_gradebook",

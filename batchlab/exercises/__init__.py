@@ -16,6 +16,8 @@ The author's guide
     the value   that the reference gives says how an answer is judged: a float near, an int exactly,
                 a tensor by dtype, shape and values, a dict key by key; an exception is expected
     scene       `scene(answer, *case)`: plain data of live objects, seen beside the answer
+    meets       `meets(*case)`: what the scene gets in place of the case, if the case needs the
+                reference: a scene runs beside a stranger's answer, and brings no right one
     fault       `fault(got, *case)`: what is wrong with a result of which several are right
     endless     `endless(*case)`: why an answer may never return in this case, or nothing; it is
                 asked after `seconds` of CPU, 20 if nothing is said

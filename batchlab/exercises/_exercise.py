@@ -71,7 +71,7 @@ class Exercise(Known):
             raise
 
     def _one(self, answer: Any, case: Any, earlier: list[Any]) -> None:
-        arguments, options = parts_of(case)
+        arguments, options = self.met(case)
         asked = self.words(case)
         want, error = self._outcome(self.right, case)
         seen = answer if self.scene is None else beside(self.scene, answer)
@@ -87,7 +87,11 @@ class Exercise(Known):
                     **options,
                 )
         except CheckFailed as refused:
-            if refused.kind == "slow" and self.endless and (why := self.endless(*arguments)):
+            if (
+                refused.kind == "slow"
+                and self.endless
+                and (why := self.endless(*parts_of(case)[0]))
+            ):
                 raise restated(refused, likely=why) from None
             if refused.kind != "raised" or refused.error is None:
                 raise
@@ -133,7 +137,7 @@ class Exercise(Known):
         return self._once("outcome", version, case, self._ran)
 
     def _ran(self, version: Any, case: Any) -> tuple[Any, Exception | None]:
-        arguments, options = copied(parts_of(case))
+        arguments, options = copied(self.met(case))
         try:
             with quietly():
                 if self.scene is not None:

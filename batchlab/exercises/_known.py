@@ -66,6 +66,7 @@ class Known:
     endless: Callable[..., str] | None = None  # endless(*case): why an answer may never return
     seconds: float = 20.0  # CPU seconds that a call may take
     scene: Callable[..., Any] | None = None  # scene(answer, *case): plain data of live objects
+    meets: Callable[..., tuple[Any, ...]] | None = None  # what a scene gets in place of the case
     fault: Callable[..., str] | None = None  # fault(got, *case): empty for each right result
     mentions: Callable[..., tuple[Any, ...]] | None = None  # what the text of an error must name
     misnamed: Callable[..., str] | None = None  # misnamed(text, *case): what it must not say
@@ -108,6 +109,11 @@ class Known:
     def of(self, text: str) -> Any:
         """What the text of an answer cell defines, among the names of the exercise's file."""
         return built(text, self.name, self._names)
+
+    def met(self, case: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What a call for a case is given beside the answer, in order and by name."""
+        arguments, options = parts_of(case)
+        return (self.meets(*arguments, **options), {}) if self.meets else (arguments, options)
 
     @property
     def _names(self) -> dict[str, Any]:

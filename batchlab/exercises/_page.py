@@ -25,7 +25,6 @@ from batchlab.classroom.copies import copied
 from batchlab.classroom.verdict import CheckFailed
 from batchlab.exercises._exercise import Exercise
 from batchlab.exercises._find import found, judge
-from batchlab.exercises._known import parts_of
 
 __all__ = ["answered"]
 
@@ -73,7 +72,7 @@ def _state(what: str, exercise: Exercise, name: str, text: str) -> str:
 def _is_blank(exercise: Exercise, answer: Any) -> bool:
     """Whether nothing was written yet; prints what the answer gives for the first shown cases."""
     for case in [] if exercise.tests else exercise.shown[:MOST_CASES]:
-        arguments, options = copied(parts_of(case))
+        arguments, options = copied(exercise.met(case))
         try:
             if exercise.scene is None:
                 value = plain.shown(answer(*arguments, **options))

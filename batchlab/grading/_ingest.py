@@ -7,6 +7,7 @@ cells are the teacher's: deleted, edited, doubled or moved, they change nothing 
 """
 
 import functools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,8 +41,10 @@ class Submission:
 
 def read(notebook: bytes, lesson: Lesson) -> Submission:
     """The cells of a submission; Refused where there is no notebook to read."""
-    found, cut = parsed(notebook)
-    sent = _sorted(_code(found), lesson)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns of `1if x`: to the student, not to us
+        found, cut = parsed(notebook)
+        sent = _sorted(_code(found), lesson)
     ends = tuple((one.name, "CUT") for one in lesson.questions) if cut else ()
     return replace(sent, notes=sent.notes + ends)
 

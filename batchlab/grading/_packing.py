@@ -211,6 +211,8 @@ class Packing:
             isinstance(value, type) or self.codec.strict
         ):
             return None
+        if f"{module}.".startswith(OURS):  # beside an answer stands no exercise: see `_driver`
+            return None
         return ["N", module, name] if named(module, name) is value else None
 
     def far(self, kind: str, value: Any) -> Any:

@@ -8,7 +8,7 @@ Nothing here decides anything: no check, no seed and no solution was ever in thi
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class _Notebook:
     def __init__(self, names: dict[str, Any], public: Mapping[str, Mapping[str, Any]]) -> None:
         self.names, self.public = names, public
         self.opened: set[str] = set()  # exercises that a cell loaded, however it named them
+        self.loaded = _exercises()  # by the public cells, and by cells that were looked at
         self.out = _Counting()
 
     def cell(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -69,6 +70,7 @@ class _Notebook:
             defined(asked["name"], asked["source"], self.names, error)
         sys.stdout = sys.stderr = self.out
         self.opened |= set() if "check.judge(" in asked["source"] else _exercises() - before
+        self.loaded = _exercises()
         return reply | {"seconds": time.process_time() - began, "printed": self.out.written}
 
     def called(self, call: Answer) -> Answer:
@@ -78,7 +80,7 @@ class _Notebook:
             many, module = len(sys.modules), getattr(asked["of"], "__module__", None)
             reply = call(asked)
             if len(sys.modules) > many and not f"{module}".startswith("batchlab."):
-                self.opened |= _exercises([*sys.modules][many:])
+                self.opened |= _exercises() - self.loaded
             return reply
 
         return answer
@@ -94,9 +96,13 @@ class _Notebook:
         return {"found": found, "printed": self.out.written, "opened": bool(self.opened)}
 
 
-def _exercises(modules: Iterable[str] = ()) -> set[str]:
-    """Those of the course's exercises that are loaded, or that are among some modules."""
-    return {one for one in modules or [*sys.modules] if one.startswith("batchlab.exercises.")}
+def _exercises() -> set[str]:
+    """Those of the course's exercises that are loaded."""
+    return {
+        one
+        for one in [*sys.modules]
+        if one.startswith("batchlab.exercises.") and hasattr(sys.modules.get(one), "exercise")
+    }
 
 
 def _settings() -> tuple[Any, bool]:

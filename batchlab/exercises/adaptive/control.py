@@ -33,11 +33,16 @@ def control(settings, state, reading, most):
 right = control
 
 
-def scene(answer, name, start, most, lows, **run):
-    """The settings after each reading; a text in place of what has another form."""
+def meets(name, start, most, lows, **run):
+    """Settings and readings on the way of the reference, whatever an answer decides."""
     steps = planted.walked(right, start, most, lows, **run)
+    return [step[:2] for step in steps], most, run.get("beside", False)
+
+
+def scene(answer, steps, most, beside):
+    """The settings after each reading; a text in place of what has another form."""
     found = reasons.driven(answer, steps, most)
-    if run.get("beside") and reasons.driven(answer, steps, most, beside=True) != found:
+    if beside and reasons.driven(answer, steps, most, beside=True) != found:
         return [
             "other settings once readings of another run lie between: only `state` may remember"
         ]
@@ -71,6 +76,7 @@ exercise = Exercise(
     points=4,
     given=("math", "back_off", "grown"),
     asked=lambda name, start, most, *_, **run: f"planted run '{name}', most {most}",
+    meets=meets,
     scene=scene,
     fault=fault,
     explain=explain,

@@ -1,6 +1,7 @@
 """Settings of a step of another size: by accumulation, with the rate and beta2 moved."""
 
 from batchlab.exercises import Exercise
+from batchlab.exercises.adaptive import of
 
 
 def grown(settings, sequences):
@@ -14,14 +15,6 @@ def grown(settings, sequences):
         "rate": settings["rate"] * k**0.5,
         "beta2": settings["beta2"] ** k,
     }
-
-
-def of(rows, accumulation, data_parallel=1, rate=1e-3, beta2=0.99, **more):
-    """Settings as the exercises of this lesson have them."""
-    return {
-        "rows": rows, "accumulation": accumulation, "data_parallel": data_parallel,
-        "rate": rate, "beta2": beta2, **more,
-    }  # fmt: skip
 
 
 def asked(settings, sequences):

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from batchlab import data, loop, model
-from batchlab.exercises.adaptive.grown import grown, of
+from batchlab.exercises.adaptive import of
+from batchlab.exercises.adaptive.grown import grown
 
 __all__ = ["constant", "ramped", "status", "trained"]
 

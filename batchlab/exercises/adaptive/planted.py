@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from batchlab.exercises import By
-from batchlab.exercises.adaptive.grown import of
+from batchlab.exercises.adaptive import of
 
 __all__ = ["RUNS", "drawn", "fresh", "sequences", "walked"]
 

@@ -11,7 +11,7 @@ import json
 import math
 
 from batchlab.classroom import plain
-from batchlab.exercises.adaptive.grown import of
+from batchlab.exercises.adaptive import of
 from batchlab.exercises.adaptive.planted import sequences
 
 __all__ = ["driven", "first_wrong", "said", "why"]
@@ -26,7 +26,7 @@ CALM = 0.5  # nats above the best loss
 def driven(controller, steps, most, beside=False):
     """Settings after each reading, as plain data; a text in place of what has another form."""
     state, found = {}, []
-    for settings, reading, _ in steps:
+    for settings, reading, *_ in steps:
         for name in ("web", "code", "web") if beside else ():
             other = {"out_of_memory": False, "loss": 0.1, "low": 900.0, "data": name}
             controller(of(4, 2), {}, other, 64)

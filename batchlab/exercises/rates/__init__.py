@@ -1,7 +1,7 @@
 """Rates: the batch changed. The exercises in the order of the page."""
 
 ORDER = ("which-rule", "long-enough", "token-schedule")
-PARTS = ("lr", "betas", "eps", "weight_decay")
+PARTS = ("lr", "betas", "eps", "weight_decay")  # what a group of AdamW is told
 
 
 def told(lr, beta1, beta2, eps, decay):

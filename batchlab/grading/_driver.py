@@ -1,0 +1,127 @@
+"""What runs beside an answer: its code comes once the answer is defined, and brings no reference.
+
+    a function of an exercise's file  ->  the text that it needs  ->  the function, over there
+
+The text holds the function and the names of its file that it uses; what the exercise holds beside
+them, reference, cases and mistakes, stays with the checker. In the student's process the text is
+run anew, its helpers are imported anew, and this library means what it meant before the first cell.
+Who rewrites this machinery can still report what they like: a report is worth what it says, and
+the checker computes that itself.
+"""
+
+import ast
+import contextlib
+import dis
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["Bench", "text_of"]
+
+HOME = "batchlab.exercises"
+LOADS = {"LOAD_GLOBAL", "LOAD_NAME"}
+Around = Callable[[], contextlib.AbstractContextManager[None]]
+
+
+@functools.lru_cache(64)
+def text_of(one: Callable[..., Any]) -> str:
+    """The source of a function and of all that it uses of its file, in the file's order."""
+    tree = ast.parse(inspect.getsource(sys.modules[one.__module__]))
+    binds: dict[str, list[ast.stmt]] = {}
+    for part in tree.body:
+        for name in _bound(part):
+            binds.setdefault(name, []).append(part)
+    waiting, kept = [*binds[one.__name__]], set[ast.stmt]()
+    while waiting:
+        part = waiting.pop()
+        if part not in kept:
+            kept.add(part)
+            code = compile(ast.Module([part], []), "", "exec")
+            waiting += [more for name in _loaded(code) for more in binds.get(name, ())]
+    return "\n".join(ast.unparse(part) for part in tree.body if part in kept)
+
+
+def _bound(part: ast.stmt) -> set[str]:
+    """The names that a statement of a file binds."""
+    if isinstance(part, ast.FunctionDef | ast.ClassDef):
+        return {part.name}
+    if isinstance(part, ast.Import | ast.ImportFrom):
+        return {one.asname or one.name.partition(".")[0] for one in part.names}
+    if not isinstance(part, ast.Assign | ast.AnnAssign):
+        return set()
+    names = [one for one in ast.walk(part) if isinstance(one, ast.Name)]
+    return {one.id for one in names if isinstance(one.ctx, ast.Store)}
+
+
+def _loaded(code: types.CodeType) -> set[str]:
+    """The names of its file that some code reads."""
+    found = {str(one.argval) for one in dis.get_instructions(code) if one.opname in LOADS}
+    inner = [one for one in code.co_consts if isinstance(one, types.CodeType)]
+    return found.union(*map(_loaded, inner))
+
+
+class Bench:
+    """Where drivers run: helpers of their own, beside the library as it was at the beginning."""
+
+    def __init__(self) -> None:
+        self.made: dict[tuple[str, str], Any] = {}
+        self.helpers: dict[str, types.ModuleType] = {}
+        ours = [one for one in sys.modules if one.partition(".")[0] == "batchlab"]
+        self.meant = {one: dict(vars(sys.modules[one])) for one in ours if not _is_helper(one)}
+
+    def driver(self, text: str, name: str) -> Any:
+        """The function of a text, made once."""
+        if (text, name) not in self.made:
+            names: dict[str, Any] = {"__name__": "batchlab.driver"}
+            with self.apart():
+                exec(compile(text, "<driver>", "exec"), names)
+            self.made[text, name] = names[name]
+        return self.made[text, name]
+
+    def around(self, other: Around) -> Around:
+        """What a driver's call runs in, beside what every call runs in."""
+
+        @contextlib.contextmanager
+        def both() -> Iterator[None]:
+            with other(), self.apart():
+                yield
+
+        return both
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[None]:
+        """Exchange the modules of exercises for those of the drivers, and undo what was patched."""
+        own = {one: sys.modules.pop(one) for one in [*sys.modules] if _is_helper(one)}
+        patched = [(vars(sys.modules[one]), dict(vars(sys.modules[one]))) for one in self.meant
+                   if one in sys.modules]  # fmt: skip
+        for one, meant in self.meant.items():
+            if one in sys.modules:
+                vars(sys.modules[one]).update(meant)
+        sys.modules.update(self.helpers)
+        try:
+            yield
+        finally:
+            self.helpers = {one: sys.modules.pop(one) for one in [*sys.modules] if _is_helper(one)}
+            sys.modules.update(own)
+            for one in self._opened() - own.keys():
+                sys.modules[one] = self.helpers[one]
+            for there, now in patched:
+                there.update(now)
+
+    def _opened(self) -> set[str]:
+        """Exercises that an answer loaded: those that no helper of a driver took a name from."""
+        taken = {
+            getattr(value, "__module__", "")
+            for module in self.helpers.values()
+            if not hasattr(module, "exercise")
+            for value in vars(module).values()
+        }
+        return {k for k, v in self.helpers.items() if hasattr(v, "exercise")} - taken
+
+
+def _is_helper(module: str) -> bool:
+    """Whether a module belongs to the exercises of a lesson."""
+    return module.startswith(f"{HOME}.") and not module.startswith(f"{HOME}._")
