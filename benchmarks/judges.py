@@ -169,7 +169,7 @@ def run_tests(folder: str, tests: list[str], thorough: bool, verdicts: Any) -> N
     resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30, 16 * 2**30))  # a loop that only appends
     import hypothesis
 
-    hypothesis.settings.register_profile("mutants", derandomize=True, database=None)
+    hypothesis.settings.register_profile("mutants", derandomize=True, database=None, deadline=None)
     hypothesis.settings.load_profile("mutants")
     if not thorough:
         _few_examples(hypothesis.settings)

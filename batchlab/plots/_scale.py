@@ -43,7 +43,7 @@ def world(ran: "World", *, title: str = "What each rank does, and waits for") ->
             (event.rank + low, 0.72 if event.kind == "compute" else 0.36),
             facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0.4,
         )  # fmt: skip
-    for kind in {event.kind for event in ran.timeline}:
+    for kind in dict.fromkeys(event.kind for event in ran.timeline):
         colour, hatch = LOOKS[kind]
         axes.bar([0], [0], color=colour, hatch=hatch, edgecolor="white", label=kind)
     axes.set_yticks(range(ranks), [f"rank {rank}" for rank in range(ranks)])
