@@ -204,18 +204,20 @@ def judged(folder: Path, tests: list[str], limit: float | None, *, thorough: boo
     return BROKEN if verdicts.empty() else str(verdicts.get())
 
 
-def warmed() -> None:
-    """Compile the tests that are not: in each copy, each judge would compile them again."""
+def warmed(lines: Lines) -> None:
+    """Compile the judges that are not, and what they import: each verdict would do it again."""
 
     def stale(test: Path) -> bool:
         made = test.parent.glob(f"__pycache__/{test.stem}.*-pytest-*.pyc")
         return not any(one.stat().st_mtime > test.stat().st_mtime for one in made)
 
-    tests = [str(test) for test in ROOT.glob("tests/test_*.py") if stale(test)]
+    tests = [name for name in {test.split("::")[0] for test in lines.tests} if stale(ROOT / name)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     command = [sys.executable, "-m", "pytest", *OPTIONS, "--collect-only", *tests]
     if tests:
-        subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, **quiet)
+        subprocess.run(command, cwd=ROOT, env=environment, **quiet)
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def main() -> None:
     work, verdicts = sampled(chosen), Verdicts(chosen.verdicts)
     left = [one for one in work if needs_judging(one, verdicts, chosen.again)]
     lines = lines_of(chosen.lines)
-    warmed()
+    warmed(lines)
     with tempfile.TemporaryDirectory() as place:
         multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
         folders: queue.Queue[Path] = queue.Queue()

@@ -50,8 +50,9 @@ def world(ran: "World", *, title: str = "What each rank does, and waits for") ->
     axes.invert_yaxis()
     axes.set_xlabel(unit)
     axes.set_xlim(0, ran.makespan / factor or 1)
-    axes.legend(fontsize=9, frameon=False, labelcolor=FAINT, ncols=3, loc="lower right",
-                bbox_to_anchor=(1, 1))  # fmt: skip
+    if ran.timeline:
+        axes.legend(fontsize=9, frameon=False, labelcolor=FAINT, ncols=3, loc="lower right",
+                    bbox_to_anchor=(1, 1))  # fmt: skip
     headline(axes, title)
     waits = [1 - _busy(ran, rank) / (ran.makespan or 1) for rank in range(ranks)]
     text = ", ".join(f"rank {rank} waits {units.share(w)}" for rank, w in enumerate(waits))
