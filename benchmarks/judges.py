@@ -114,11 +114,11 @@ class Recorder:
         path.write_text(text)
 
 
-def record(path: Path) -> None:
-    """In this process: the everyday suite under coverage, into `path`."""
+def record(path: Path, files: Sequence[str] = ()) -> None:
+    """In this process: the everyday suite, or these files of it, under coverage, into `path`."""
     recorder = Recorder()
     recorder.coverage.start()
-    pytest.main(OPTIONS[1:], plugins=[recorder])
+    pytest.main([*OPTIONS[1:], *files], plugins=[recorder])
     recorder.coverage.stop()
     recorder.keep(path)
     if recorder.failed:
@@ -169,7 +169,7 @@ def run_tests(folder: str, tests: list[str], thorough: bool, verdicts: Any) -> N
     resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30, 16 * 2**30))  # a loop that only appends
     import hypothesis
 
-    hypothesis.settings.register_profile("mutants", derandomize=True, database=None)
+    hypothesis.settings.register_profile("mutants", derandomize=True, database=None, deadline=None)
     hypothesis.settings.load_profile("mutants")
     if not thorough:
         _few_examples(hypothesis.settings)
@@ -204,12 +204,21 @@ def judged(folder: Path, tests: list[str], limit: float | None, *, thorough: boo
     return BROKEN if verdicts.empty() else str(verdicts.get())
 
 
-def warmed(folder: Path) -> None:
-    """Keep the compiled tests of a copy: each judge would compile them again."""
+def warmed(lines: Lines) -> None:
+    """Compile the judges that are not, and what they import: each verdict would do it again."""
+
+    def stale(test: Path) -> bool:
+        made = test.parent.glob(f"__pycache__/{test.stem}.*-pytest-*.pyc")
+        return not any(one.stat().st_mtime > test.stat().st_mtime for one in made)
+
+    tests = [name for name in {test.split("::")[0] for test in lines.tests} if stale(ROOT / name)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    command = [sys.executable, "-m", "pytest", *OPTIONS, "--collect-only"]
-    subprocess.run(command, cwd=folder, env=os.environ | {"PYTHONPATH": str(folder)}, **quiet)
+    command = [sys.executable, "-m", "pytest", *OPTIONS, "--collect-only", *tests]
+    if tests:
+        subprocess.run(command, cwd=ROOT, env=environment, **quiet)
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]))
+    record(Path(sys.argv[1]), sys.argv[2:])

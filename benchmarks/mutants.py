@@ -21,6 +21,7 @@ Words
 """
 
 import argparse
+import collections
 import json
 import multiprocessing
 import queue
@@ -63,15 +64,14 @@ def files_of(module: str) -> list[Path]:
 
 
 def copied(folder: Path) -> Path:
-    """A copy of the library and its tests; what else they read is linked."""
-    skip = shutil.ignore_patterns("__pycache__", ".hypothesis")
+    """A copy of the library and its tests, as they are compiled; what else they read is linked."""
+    skip = shutil.ignore_patterns(".hypothesis")
     folder.mkdir()
     for path in ROOT.iterdir():
         if path.name in ("batchlab", "tests"):
             shutil.copytree(path, folder / path.name, ignore=skip)
         elif not path.name.startswith("."):
             (folder / path.name).symlink_to(path)
-    warmed(folder)
     return folder
 
 
@@ -92,13 +92,18 @@ def equivalents() -> dict[tuple[str, str, str], str]:
 
 
 def sampled(chosen: argparse.Namespace) -> list[Mutant]:
-    """So many of all together (`--total`), or of each file (`--sample`), drawn with the seed."""
-    rng, every = random.Random(chosen.seed), []
+    """So many of all together (`--total`), or of each door (`--sample`), drawn with the seed.
+
+    They are shuffled: whatever has been judged so far is a sample as well.
+    """
+    rng, doors = random.Random(chosen.seed), collections.defaultdict(list)
     modules = [m for name in chosen.rooms for m in ROOMS.get(name, (name,))]
     for path in dict.fromkeys(path for module in modules for path in files_of(module)):
-        found = mutants(path, MADE_BY[chosen.by])
-        every += rng.sample(found, min(chosen.sample, len(found))) if chosen.sample else found
-    return rng.sample(every, min(chosen.total, len(every))) if chosen.total else every
+        for one in mutants(path, MADE_BY[chosen.by]):
+            doors[one.door].append(one)
+    most = chosen.sample or max(map(len, doors.values()))
+    every = [one for found in doors.values() for one in rng.sample(found, min(most, len(found)))]
+    return rng.sample(every, min(chosen.total or len(every), len(every)))
 
 
 class Verdicts(dict[str, str]):
@@ -126,7 +131,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("rooms", nargs="*", default=list(ROOMS), metavar="ROOM or MODULE")
     options.add_argument("--total", type=int, default=0, help="mutants of all together (0: all)")
-    options.add_argument("--sample", type=int, default=0, help="mutants of each file (0: all)")
+    options.add_argument("--sample", type=int, default=0, help="mutants of each door (0: all)")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--by", choices=MADE_BY, default="operators", help="what makes mutants")
     options.add_argument("--jobs", type=int, default=2)
@@ -138,6 +143,7 @@ def main() -> None:
     work, verdicts = sampled(chosen), Verdicts(chosen.verdicts)
     left = [one for one in work if needs_judging(one, verdicts, chosen.again)]
     lines = lines_of(chosen.lines)
+    warmed(lines)
     with tempfile.TemporaryDirectory() as place:
         multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
         folders: queue.Queue[Path] = queue.Queue()
@@ -177,7 +183,7 @@ def judge(
             limit = 20 + 5 * lines.seconds_of(tests)
             verdicts.keep(name_of(one), judged(folder, tests, limit, thorough=thorough))
         finally:
-            shutil.copy(ROOT / one.path, folder / one.path)
+            shutil.copy2(ROOT / one.path, folder / one.path)  # what was compiled of it still holds
             folders.put(folder)
 
     with ThreadPoolExecutor(folders.qsize()) as pool:
@@ -197,15 +203,13 @@ def _report(
             kind = "equivalent"
         if kind == PASSED:
             survivors.append(one)
-        counts.setdefault(one.module, dict.fromkeys(KINDS, 0))[kind] += 1
+        counts.setdefault(one.door, dict.fromkeys(KINDS, 0))[kind] += 1
     counts["all"] = {kind: sum(found[kind] for found in counts.values()) for kind in KINDS}
-    print(
-        f"\n{'module':<22}{'mutants':>9}{'killed':>8}{'by time':>9}{'equivalent':>12}{'score':>9}"
-    )
-    for module, found in counts.items():
+    print(f"\n{'door':<22}{'mutants':>9}{'killed':>8}{'by time':>9}{'equivalent':>12}{'score':>9}")
+    for door, found in counts.items():
         killed = found["killed"] + found[OUT_OF_TIME]
         print(
-            f"{module:<22}{sum(found.values()):>9}{killed:>8}{found[OUT_OF_TIME]:>9}"
+            f"{door:<22}{sum(found.values()):>9}{killed:>8}{found[OUT_OF_TIME]:>9}"
             f"{found['equivalent']:>12}{killed / max(killed + found[PASSED], 1):>9.1%}"
         )
     print("\nsurvived:" if survivors else "\nnone survived")

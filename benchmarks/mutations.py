@@ -65,6 +65,10 @@ class Mutant:
         return ".".join(self.path.relative_to("batchlab").with_suffix("").parts)
 
     @property
+    def door(self) -> str:
+        return self.module.split(".")[0]
+
+    @property
     def change(self) -> str:
         return f"{self.before} -> {self.after}"
 

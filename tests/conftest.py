@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # what decides how tests run; libraries leave names of their own when they are imported first
 OURS = re.compile(r"\w+_NUM_THREADS|BATCHLAB_\w+|MPLBACKEND|PYTHONPATH|PATH|HOME")
@@ -31,6 +32,9 @@ def pytest_configure(config):
         raise pytest.UsageError(
             f"{missing[0].stem}.ipynb is not made yet, of {missing[0]}: make lessons"
         )
+    # a law is no clock: on a machine with much else to do an example may take its time
+    settings.register_profile("patient", settings(), deadline=None)
+    settings.load_profile("patient")
 
 
 def pytest_collection_modifyitems(config, items):

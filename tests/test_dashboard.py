@@ -73,6 +73,22 @@ def test_a_run_as_the_page_shows_it_by_hand(tmp_path):
     }  # fmt: skip
     assert sum(each[at] for each in parts.values()) == pytest.approx(0.1)
     assert found["verdict"]["steps"] == 30 and found["verdict"]["text"]
+    assert (found["device"], found["broken"]) == ("a processor", 0)
+
+
+def test_now_is_the_last_five_lines_and_what_was_not_finite_is_counted(tmp_path):
+    slow = replace(line(10), seconds=11.0, step_seconds=(1.1,) * 10)
+    strange = line(20, not_finite={"loss": 2, "gradient_norm": 1})
+    strange = replace(strange, environment={"date": strange.environment["date"]})
+    append(tmp_path / "run.jsonl", slow, strange, *(line(30 + 10 * n) for n in range(3)))
+    found = scene_of(tmp_path / "run.jsonl").as_data()
+    assert found["now"]["seconds"] == found["ranks"][0]["seconds"] == pytest.approx(0.3)
+    assert sum(found["points"]["not_finite"]) == 3
+    append(tmp_path / "run.jsonl", line(60))
+    found = scene_of(tmp_path / "run.jsonl").as_data()
+    assert found["now"]["seconds"] == found["ranks"][0]["seconds"] == pytest.approx(0.1)
+    append(tmp_path / "none.jsonl", replace(strange, run="b"))
+    assert scene_of(tmp_path / "none.jsonl").as_data()["device"] == "unknown device"
 
 
 def test_buckets_are_joined_in_pairs_when_one_more_would_be_too_many():
@@ -203,7 +219,9 @@ def test_the_doctor_is_heard_again_as_evidence_grows_and_his_word_is_kept():
     assert "of a step (" in said.text and "Predicted gain" in said.text
     assert [one["step"] for one in said.history] == [12, 24]
     said.add(replace(measured[0], precision="bfloat16"), 1)
+    said.history = [{"step": n, "head": ""} for n in range(_verdict.MOST)]
     said.consult(36, now=True)
+    assert [one["step"] for one in said.history] == [*range(1, _verdict.MOST), 36]
     assert said.text.startswith("No diagnosis: the records differ in precision")
 
 

@@ -157,6 +157,18 @@ def test_torn_and_foreign_indexes_are_begun_anew(path):
         assert index.read_bytes() == whole
 
 
+def test_a_block_of_which_any_bit_flipped_is_not_known(path):
+    """The mistake: a proof whose lowest bit is always set; the file was blamed for its index."""
+    list(Stream(path, 64))
+    index = path.with_name("documents.jsonl.index")
+    whole = index.read_bytes()
+    for bit in range(8 * 12):
+        held = bytearray(whole)
+        held[HEADER.size + bit // 8] ^= 1 << bit % 8
+        index.write_bytes(held)
+        assert not Indexed(path).slots["proof"][0], f"bit {bit}"
+
+
 def test_the_story_of_other_files(tmp_path):
     one = tmp_path / "a.csv"
     one.write_text("text\nA\n")

@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader
 
 from batchlab import batches, data, loader, records
 from batchlab.data import Stream, _lane
+from tests import faults
 
 DOCUMENTS = [[1000 + n] + [7] * (n % 30) for n in range(700)]
 LENGTH = 64
@@ -366,15 +367,23 @@ def run(source, folder, ranks, workers, kill_after):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-def test_kill_9_at_random_moments_loses_no_document_and_repeats_none(ranks, source, tmp_path):
-    rng, folder = random.Random(ranks), tmp_path / "run"
+def test_kill_9_at_random_moments_loses_no_document_and_repeats_none(ranks, tmp_path):
+    """Between two lives, the index beside the file is cut, emptied, lost, or a bit of it flips."""
+    rng, folder, source = random.Random(ranks), tmp_path / "run", tmp_path / "documents.jsonl"
     folder.mkdir()
+    lines = [json.dumps({"input_ids": one, "from": "a page " * 70}) for one in DOCUMENTS]
+    source.write_text("\n".join(lines))  # large enough for an index on disk
+    index, damages = source.with_name("documents.jsonl.index"), [*faults.DAMAGES.values()]
     for rank in range(ranks):
         begun = Stream(source, LENGTH, rows=2, rank=rank, ranks=ranks).state_dict()
         (folder / f"state{rank}").write_text(json.dumps(begun))
-    seen = []
+    seen, struck = [], 0
     for life in range(10):
         seen += run(source, folder, ranks, life % 2, kill_after=rng.randint(0, 7))
         assert len(seen) == len(set(seen)) < len(DOCUMENTS)
+        if index.exists():
+            damages[life % len(damages)](index)
+            struck += 1
+    assert struck >= 5
     seen += run(source, folder, ranks, 1, kill_after=None)
     assert sorted(seen) == [one[0] for one in DOCUMENTS]

@@ -31,6 +31,14 @@ CALLS = {
     for name, words in VERBS.items()
     for suffix, extra in ((".txt", []), (".json", ["--json"]))
 }
+CALLS |= {
+    "propose.txt": ["plan", "--tokens", "100e9", "--devices", "64", "--length", "8192"],
+    "propose_lora.txt": ["plan", "--tokens", "20e6", "--lora", "16"],
+    "propose_sgd.txt": ["plan", "--tokens", "2e9", "--optimizer", "sgd", "--noise-scale", "500"],
+    "rates.txt": ["rates"],
+    "serve-sim.txt": ["serve-sim"],
+    "propose_grpo.txt": ["plan", "--tokens", "1e9", "--devices", "8", "--generations", "8"],
+}
 
 
 def printed(words: list[str]) -> str:

@@ -1,6 +1,7 @@
 """A loop of your own leaves records: what was counted, what was waited for, and by whom."""
 
 import gc
+import sys
 import time
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import torch
 from batchlab import attention, doctor, model, monitor, records, stopwatch
 from batchlab import batches as layouts
 from batchlab.doctor import prices as stepcost
-from batchlab.monitor import _watch
+from batchlab.monitor import _calls, _passes, _ranks, _watch
 
 
 def tiny():
@@ -160,6 +161,36 @@ def test_precision_is_that_of_the_forward_pass(tmp_path):
     assert {one.precision for one in train(tmp_path / "b.jsonl", bf16=True).cells()} == {
         "autocast-bfloat16"
     }
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux counts them")
+def test_seconds_without_a_core_only_grow():
+    cores = _ranks.Cores()
+    before = cores.lacked()
+    assert 0 <= before <= cores.lacked()
+    cores.close()
+    assert cores.lacked() == 0, "nobody counts any more"
+
+
+@pytest.mark.parametrize("mode", [True, False], ids=["training", "evaluation"])
+@pytest.mark.filterwarnings("ignore:.*the model trains in evaluation mode")
+def test_precision_is_that_which_accelerate_put_inside(tmp_path, monkeypatch, mode):
+    monkeypatch.setattr(_passes, "autocast_of", lambda model: torch.float16)
+    small = tiny().train(mode)
+    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+    with monitor.watch(small, optimizer, tmp_path / "run.jsonl") as watch:
+        for batch in watch(batches(3, 5)):
+            small(**batch).loss.backward()
+            optimizer.step()
+    (found,) = records.read(tmp_path / "run.jsonl").cells()
+    assert found.precision == "autocast-float16"
+
+
+def test_borders_that_flash_attention_is_given_are_those_of_the_documents():
+    ids, ends = torch.tensor([[5, 6, 7]]), torch.tensor([0, 1, 3], dtype=torch.int32)
+    found = _calls.micro_batch({"input_ids": ids, "cu_seq_lens_q": ends}, decodes=False)
+    assert found["cu_seqlens"] is ends
+    assert "cu_seqlens" not in _calls.micro_batch({"input_ids": ids}, decodes=False)
 
 
 def train(path, *, probe=False, callbacks=(), **options):

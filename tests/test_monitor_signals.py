@@ -1,6 +1,7 @@
 """Loss and gradient norm of recorded steps, and the tools that they are handed to."""
 
 import contextlib
+import functools
 import json
 import math
 import sys
@@ -57,6 +58,15 @@ def test_the_loss_of_a_step_is_the_mean_over_targets_not_over_micro_batches(tmp_
     both = [net(input_ids=IDS, labels=labels).loss.item() for labels in (IDS, masked)]
     assert found["signals"]["loss"][0][1] == pytest.approx((6 * both[0] + 2 * both[1]) / 8)
     assert found["signals"]["loss"][0][1] != pytest.approx(sum(both) / 2)  # the mistake
+
+
+def test_a_log_may_be_a_function_without_a_name(tmp_path):
+    heard = []
+    log = functools.partial(lambda told, metrics, step: told.append((metrics, step)), heard)
+    logs = _logs.Logs([log], tmp_path / "run.jsonl", "run", "a loop")
+    logs.send({"loss": 1.0}, 3)
+    logs.close()
+    assert heard == [({"loss": 1.0}, 3)]
 
 
 def test_norms_take_a_small_share_of_the_run():

@@ -220,6 +220,7 @@ def test_a_ruler_longer_than_the_spread_is_named():
         ({8: [(1, 2), (2, 3)]}, "2 batches or more are needed for a curve, got 1"),
         ({8: [(1, 2)], 16: [(1, 2), (2, 3)]}, "batch 8: 2 seeds or more show a spread, got 1"),
         ({8: [(3, 2), (2, 3)], 16: [(1, 2), (2, 3)]}, "between least and most samples, got 3 to 2"),
+        ({8: [(2, 2), (2, 3)], 16: [(1, 2), (2, 3)]}, "between least and most samples, got 2 to 2"),
         ({b: [(990, 1000), (1000, 1010), (1010, 1020)] for b in (8, 16, 32)}, "show no bend"),
     ],
 )

@@ -13,7 +13,7 @@ OUTPUTS = [3, 12, 5, 7, 2, 9, 4, 6]
 MADE = {
     "rectangle": lambda: pictures.rectangle([5, 3, 9]),
     "windows": lambda: pictures.windows(LENGTHS, 2, window=2, rng=np.random.default_rng(0)),
-    "packing": lambda: pictures.packing(LENGTHS, 1024),
+    "packing": lambda: pictures.packing(LENGTHS[::-1], 1024),
     "mask": lambda: pictures.mask([4, 7, 3]),
     "micro_batches": lambda: pictures.micro_batches([6, 1, 4, 2], [1, 4, 2, 3]),
     "memory": lambda: pictures.memory({"forward": {"a": 1e9}, "update": {"a": 1e9, "b": 2e9}}),
@@ -119,6 +119,7 @@ def test_segments_never_hold_more_than_they_say():
     [
         (lambda: pictures.segments(4, 5), "4 layers make 1 to 4 segments, got 5"),
         (lambda: pictures.ring(1), "2 to 8 ranks"),
+        (lambda: pictures.ring(9), "2 to 8 ranks"),
         (lambda: pictures.packing([1] * 27, 8), "at most 26 documents"),
         (lambda: pictures.memory({"a": dict.fromkeys("abcdefg", 1.0)}), "at most 6 kinds"),
         (lambda: pictures.Steps("none", []), "at least one step"),

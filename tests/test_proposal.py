@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from batchlab import cli, proposal
 from batchlab.authoring import prose
 from batchlab.memory import ModelShape
-from batchlab.proposal import APART, LAWS, NoProposal, Wish, propose
+from batchlab.proposal import APART, LAWS, NoProposal, Wish, _laws, propose
 from batchlab.roofline import DEVICES
 
 LLAMA_8B = ModelShape(4096, 32, 32, 8, 128, 14336, 128_256)
@@ -104,6 +104,9 @@ def test_what_changes_the_answer_is_named_and_only_there():
     assert of(muon, "critical batch")[0].role == "beside", "its own lies beyond"
     assert any("Muon keeps its tokens" in one for one in muon.said)
     assert not any("Muon" in one for one in plain.said)
+    rate, at = _laws.rate_law(20e9, plain.wish.parameters)  # for a batch of its own
+    (step,) = (one for one in plain.rates if one.why.startswith("Step Law"))
+    assert step.middle == pytest.approx(rate * math.sqrt(plain.batch / at))
 
 
 def test_beyond_the_laws_recipes_near_in_tokens_are_the_aim_but_not_of_sgd():
@@ -153,6 +156,11 @@ def test_the_decay_keeps_the_timescale_by_hand():
     assert proposal.decay(1e-3, 1e6, 20e9, 1e9) == pytest.approx(2 * found), "x k at one rate"
     with pytest.raises(ValueError, match="10 tokens a parameter; shown for 20 to 1,280"):
         proposal.decay(1e-3, 500e3, 10e9, 1e9)
+    for place, name in enumerate(("rate", "batch", "tokens", "parameters")):
+        given = [1e-3, 500e3, 20e9, 1e9]
+        given[place] = 0
+        with pytest.raises(ValueError, match=f"{name} must be above 0"):
+            proposal.decay(*given)
 
 
 @settings(max_examples=25)

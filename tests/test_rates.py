@@ -25,6 +25,8 @@ def test_published_numbers_of_every_rule():
     assert rates.beta2_for(0.95, 16, 1) == pytest.approx(0.9968, abs=5e-5)
     assert rates.beta2_for(0.95, 512, 4096) == pytest.approx(0.6634, abs=5e-5)
     assert rates.half_life(0.95, 512 * 1024) == pytest.approx(7_084_917, abs=1)
+    with pytest.raises(ValueError, match="beta2 must be"):
+        rates.half_life(1.0, 512)
     assert rates.small_batch_power(1e-3, 1, 1024) == pytest.approx(3e-3)
     assert rates.weight_decay_for(0.1, 256, 512) == pytest.approx(0.2)
 

@@ -1,8 +1,19 @@
 """What a stranger's JSON says, and how a value is shown in the line about it."""
 
+import gzip
+
 import pytest
 
 from batchlab import reading
+
+
+def test_a_packed_file_that_was_cut_is_told_with_the_line_before_it(tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"[1]\n[2]\n" * 5000))
+    assert [number for number, _ in reading.lines_of(path)] == [*range(1, 10_001)]
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(ValueError, match=r"a\.jsonl\.gz: cannot be unpacked behind line \d+ \("):
+        list(reading.lines_of(path))
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,8 @@ def test_the_pictures_say_what_they_show():
     world = ranks.run(late, 2, profile=Link("drawn", 1e3, "by hand"))
     alt = plots.world(world).batchlab_alt
     assert "rank 0 waits 66." in alt and "rank 1 waits 0.0 %" in alt
+    idle = ranks.run(lambda rank: None, 2, profile=Link("drawn", 1e3, "by hand"))
+    assert plots.world(idle).axes[0].get_xlim() == (0, 1), "nobody works, and it can be drawn"
 
 
 def test_requests_that_all_come_at_once_have_no_rate(tmp_path, capsys):

@@ -95,7 +95,7 @@ def test_fewer_than_three_sizes_are_refused_with_what_is_missing():
         stepcost.fit(few)
     slow = [change(few[0], input_seconds=0.4 * few[0].seconds, host_seconds=1e-6)]
     with pytest.raises(ValueError, match=r"of 1 size;.*already, of these steps: input 40 %\)$"):
-        stepcost.fit(slow)  # the mistake: silence about what needs no prices
+        stepcost.fit(iter(slow))  # the mistake: silence about what needs no prices
 
 
 def test_more_accumulation_of_one_size_is_no_other_size():

@@ -11,7 +11,7 @@ from batchlab import cli
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _lock as lock
-from batchlab.cluster import _member, training
+from batchlab.cluster import _member, _pointer, training
 
 HOLD = """
 import sys, time
@@ -32,6 +32,20 @@ alive.beat(folder, 0, launcher, "first")
 print("beats", flush=True)
 time.sleep(600)
 """
+
+
+def test_what_replaces_a_file_is_on_the_disk_before_it_does(tmp_path, monkeypatch):
+    """The mistake: what still lies in the buffer of Python is not what the disk is asked for."""
+    path, part, held = tmp_path / "LATEST", tmp_path / "LATEST.part", []
+    path.write_text("before")
+
+    def look(_):
+        held.append((part.read_text(), path.read_text()))
+
+    monkeypatch.setattr(_pointer.os, "fsync", look)
+    _pointer.replace(path, "told")
+    assert held == [("told", "before")]
+    assert path.read_text() == "told" and not part.exists()
 
 
 @pytest.fixture

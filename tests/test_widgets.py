@@ -103,6 +103,18 @@ def test_the_setting_to_find_is_the_one_that_brute_force_finds():
     assert found == {(rows, window)}
 
 
+def test_what_is_to_be_found_opens_where_nothing_is_given_away():
+    """Met at 3 and 4 of five places on either slider: the middle, 2 and 2, shares neither."""
+    made = widgets.finder(
+        "t", {"a": ("a", [0, 1, 2, 3, 4]), "b": ("b", [0, 1, 2, 3, 4])},
+        lambda a, b: {"facts": {"sum": str(a + b)}}, goal="g", where=lambda a, b: min(a, b) >= 3,
+    )  # fmt: skip
+    assert made.setting == {"a": 2, "b": 2} and not made.scene()["found"]
+    middle = widgets.finder("t", {"a": ("a", [0, 1, 2])}, lambda a: {"facts": {"a": str(a)}},
+                            goal="g", where=lambda a: a == 1)  # fmt: skip
+    assert middle.setting == {"a": 0}, "not where the goal is met"
+
+
 def test_the_packing_explorer_shows_what_the_library_packs():
     made = widgets.packing_explorer(LENGTHS, row_lengths=[4, 8], methods=["next_fit"])
     packed = packing.pack(LENGTHS, 4, method="next_fit", too_long="split")

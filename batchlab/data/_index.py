@@ -243,7 +243,7 @@ def _slot(data: bytes) -> Any:
 def _proof(sums: Any, lines: Any) -> Any:
     """A number beside a slot that a torn or an empty one does not have; never 0."""
     mixed = np.bitwise_xor(sums, np.multiply(lines, np.uint32(2654435761), dtype=np.uint32))
-    return np.bitwise_or(mixed, np.uint32(1))
+    return np.maximum(mixed, np.uint32(1))
 
 
 def _lines_before(path: Path, byte: int) -> int:

@@ -164,7 +164,7 @@ class Stream:
 
     def __iter__(self) -> Iterator[Batch]:
         """Micro-batches from the place on, to the end of the epoch or without end."""
-        epoch = min((at.epoch for at in self._positions.values()), default=0)
+        epoch = min(at.epoch for at in self._positions.values())
         here = {
             n: at for n, at in self._positions.items() if at.epoch == epoch or self.plan.endless
         }

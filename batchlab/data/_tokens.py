@@ -86,7 +86,7 @@ class Encoder:
         trained = [_inside(at, one) for at, one in zip(offsets, answers, strict=True)]
         return [array("i", one) for one in ids], trained
 
-    def rendered(self, messages: list[Any], tools: Any = None, *, reply: bool = False) -> str:
+    def rendered(self, messages: list[Any], tools: Any, *, reply: bool = False) -> str:
         """A conversation as its chat template writes it; `reply` opens the assistant's turn."""
         if getattr(self._tokenizer, "chat_template", None) is None:
             raise ValueError(

@@ -43,15 +43,16 @@ def world(ran: "World", *, title: str = "What each rank does, and waits for") ->
             (event.rank + low, 0.72 if event.kind == "compute" else 0.36),
             facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0.4,
         )  # fmt: skip
-    for kind in {event.kind for event in ran.timeline}:
+    for kind in dict.fromkeys(event.kind for event in ran.timeline):
         colour, hatch = LOOKS[kind]
         axes.bar([0], [0], color=colour, hatch=hatch, edgecolor="white", label=kind)
     axes.set_yticks(range(ranks), [f"rank {rank}" for rank in range(ranks)])
     axes.invert_yaxis()
     axes.set_xlabel(unit)
     axes.set_xlim(0, ran.makespan / factor or 1)
-    axes.legend(fontsize=9, frameon=False, labelcolor=FAINT, ncols=3, loc="lower right",
-                bbox_to_anchor=(1, 1))  # fmt: skip
+    if ran.timeline:
+        axes.legend(fontsize=9, frameon=False, labelcolor=FAINT, ncols=3, loc="lower right",
+                    bbox_to_anchor=(1, 1))  # fmt: skip
     headline(axes, title)
     waits = [1 - _busy(ran, rank) / (ran.makespan or 1) for rank in range(ranks)]
     text = ", ".join(f"rank {rank} waits {units.share(w)}" for rank, w in enumerate(waits))
