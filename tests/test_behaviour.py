@@ -188,7 +188,7 @@ def test_a_change_is_named_by_its_place(given, spoil, said):
         ({"a": 1}, lambda x: x.setdefault("b", 2), "setdefault()"),
         ({"a": 1}, lambda x: x.pop("a"), ".pop(), or `del`"),
         ({"a": 1}, lambda x: x.update(a=2), "x[key] = ..."),
-        ({"a": [1, 2]}, lambda x: x.update(a=[2]), "takes from the list"),
+        ({"a": [1, 2]}, lambda x: x.update(a=[2]), "puts another list into the dict"),
         ([{"a": 1}], lambda x: x[0].setdefault("b", 2), "setdefault()"),
         ([1, 2], lambda x: x.append(3), ".append()"),
         ([1, 2], lambda x: x.__delitem__(0), "`del`, takes from the list"),

@@ -93,7 +93,7 @@ def test_a_plan_from_two_files_and_from_a_tool_by_name(capsys, tmp_path):
     assert code == 1 and 'train_batch_size is "auto"' in err and "as a second one" in err
     (tmp_path / "args.yaml").write_text("micro_batch_size: 4\n")
     code, _, err = run(capsys, "plan", both[1])
-    assert code == 1 and "may be of axolotl, megatron, or of a trainer that is not read" in err
+    assert code == 1 and "may be of axolotl, " in err and "trainer that is not read" in err
     found = as_json(capsys, "plan", both[1], "--tool", "axolotl", "--devices", 2)
     assert found["length"] == 512
     code, _, err = run(capsys, "plan", "--tool", "axolotl")

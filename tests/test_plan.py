@@ -149,7 +149,8 @@ def test_training_arguments_from_every_form(tmp_path):
 def test_deepspeed_finds_the_third_of_three_and_refuses_a_contradiction():
     micro, total = {"train_micro_batch_size_per_gpu": 4}, {"train_batch_size": 64}
     for config in (micro | total, total | {"gradient_accumulation_steps": 8}):
-        assert plan.from_config(config, devices=2, length=64).plan == Plan(4, 8, 2, 64)
+        launch = plan.from_config(config, devices=2, length=64, tool="deepspeed")
+        assert launch.plan == Plan(4, 8, 2, 64)
     with pytest.raises(ValueError, match="train_batch_size 64 is not 4"):
         plan.from_config(micro | total | {"gradient_accumulation_steps": 4}, devices=2, length=64)
     with pytest.raises(ValueError, match=r"is \"auto\""):
