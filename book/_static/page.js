@@ -166,10 +166,13 @@ function drawFormulas() {
   const near = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) fetched(); }, { rootMargin: "50%" });
   function fetched() {
     near.disconnect();
-    for (const sign of signs) removeEventListener(sign, fetched, true);
+    for (const sign of signs) removeEventListener(sign, heard, true);
     document.head.append(element("script", { src: MATHJAX }));
   }
-  for (const sign of signs) addEventListener(sign, fetched, true);
+  function heard(event) { // the list of pages scrolls by itself to the one that is read
+    if (event.type !== "scroll" || event.target === document) fetched();
+  }
+  for (const sign of signs) addEventListener(sign, heard, true);
   for (const one of formulas) near.observe(one);
 }
 
