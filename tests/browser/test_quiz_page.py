@@ -78,6 +78,7 @@ def test_the_second_question_keeps_its_own_answer_and_a_page_keeps_both(opened):
     page.get_by_role("radio", name="5").nth(1).check()
     page.get_by_role("button", name="Check question 2").click()
     page.reload()
+    page.locator("input:checked").nth(1).wait_for()  # both answers are back
     assert page.get_by_role("radio", name="6").nth(0).is_checked()
     assert page.get_by_role("status").nth(0).inner_text().startswith("Right.")
     assert page.get_by_role("status").nth(1).inner_text().startswith("Not this one.")
