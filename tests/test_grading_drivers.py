@@ -86,7 +86,6 @@ FORGED = {  # lesson, question, a cell above the answer, the answer
     "05: its mode": ("05_accumulation", "take-step", WATCH + "w.left_behind = lambda *a: []\n", step((BEGINS, BEGINS + "    model.train()\n"))),
     "05: its list": ("05_accumulation", "take-step", WATCH + "w.altered = lambda *a: ''\n", step(("    for micro in micro_batches:\n", "    while micro_batches:\n        micro = micro_batches.pop(0)\n"))),
     "05: frames": ("05_accumulation", "take-step", "", WALKS),
-    "05: windows": ("05_accumulation", "windows", SCENE.format("accumulation.windows"), NOTHING.format("windows", [])),
     "07: scene": ("07_memory", "chunked-loss", SCENE.format("memory.chunked_loss"), NOTHING.format("chunked_loss", 0.0)),
     "07: what it held": ("07_memory", "chunked-loss", "import batchlab.exercises.memory.scenes as s\no = s.watched\ns.watched = lambda answer, slots, chunk, **k: o(answer, slots, chunk, **k) | {'rows': chunk, 'alive': 1.0}\n", "def chunked_loss(hidden, head, labels, chunk):\n    return torch.nn.functional.cross_entropy(head(hidden).float(), labels, ignore_index=-100, reduction='sum')"),
     "09: device": ("09_throughput", "benchmark", "import batchlab.exercises.throughput.benched as m\nfrom batchlab.exercises.throughput.benchmark import exercise as e\ns = m.scene\ndef scene(answer, *a, **k): return s(e.right, *a, **k)\nscene.__module__ = s.__module__\nm.scene = scene\n", NOTHING.format("benchmark", ({}, {}))),

@@ -20,7 +20,7 @@ student,name,02_padding,total
 blank,,0,0
 deleted,,10,10
 duplicated,,10,10
-half,,5,5
+half,,6,6
 helper,,10,10
 hostile,,0,0
 loop,,8,8
