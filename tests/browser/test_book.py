@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
+from playwright.sync_api import expect
 
 from batchlab.authoring import catalogue, pages
 from tests.browser.conftest import ROOT
@@ -59,13 +60,14 @@ def name(request):
     return request.param
 
 
-def opened(browser, book: Path, name: str, **options):
+def opened(browser, book: Path | str, name: str, **options):
+    """A page of the book: of its folder, or of the host that serves it."""
     context = browser.new_context(**options)
     page = context.new_page()
     page.asked, page.said = [], []
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("pageerror", lambda error: page.said.append(str(error)))
-    page.goto((book / f"{name}.html").as_uri())
+    page.goto(f"{book if isinstance(book, str) else book.as_uri()}/{name}.html")
     page.wait_for_load_state("load")
     return page
 
@@ -172,32 +174,34 @@ def test_the_button_gives_the_notebook_of_a_student(browser, book):
     assert not list(book.rglob("*.md")) and not (book / "_sources").exists()
 
 
-def test_a_guess_uncovers_what_it_was_about_and_progress_is_kept(browser, book):
-    page = opened(browser, book, LESSONS[1])
+def test_a_guess_uncovers_what_it_was_about_and_progress_is_kept(browser, host):
+    page = opened(browser, host, LESSONS[1])
     truth = page.locator('[data-kind="Prediction"][data-kept=""]').first
-    assert not truth.is_visible()
-    assert page.locator(".bl-covered .output").filter(visible=True).count() == 0
+    expect(truth).not_to_be_visible()
+    expect(page.locator(".bl-covered .output").filter(visible=True)).to_have_count(0)
     page.get_by_role("textbox", name="Your guess, of the slots:").fill("0.5")
     page.keyboard.press("Enter")
-    assert truth.inner_text().startswith("You guessed 0.5, it is 0.")
-    assert page.get_by_role("button", name="Show it without a guess").count() == 1, "of the other"
-    page.get_by_role("button", name="Show it without a guess").click()
-    assert page.locator(".bl-covered").count() == 0
+    expect(truth).to_contain_text("You guessed 0.5, it is 0.")
+    of_the_other = page.get_by_role("button", name="Show it without a guess")
+    expect(of_the_other).to_have_count(1)
+    of_the_other.click()
+    expect(of_the_other).to_have_count(0)
     quiz = page.locator(".bl-quiz").first
     quiz.get_by_role("radio").first.check()
     quiz.get_by_role("button", name="Check question 1").click()
-    assert "1 of 2 guesses, 1 of 6 questions" in page.locator("[data-progress]").first.inner_text()
+    progress = page.locator("[data-progress]").first
+    expect(progress).to_contain_text("1 of 2 guesses, 1 of 6 questions")
     page.reload()
-    assert truth.is_visible()
-    page.goto((book / "index.html").as_uri())
+    expect(truth).to_be_visible()
+    page.goto(f"{host}/index.html")
     card = page.locator(f'li[data-lesson="{Path(LESSONS[1]).name}"]')
-    assert "1 of 2 guesses, 1 of 6 questions" in card.inner_text()
+    expect(card).to_contain_text("1 of 2 guesses, 1 of 6 questions")
     with page.expect_download() as given:
         page.get_by_role("button", name="Export what I answered here").click()
     exported = json.loads(Path(given.value.path()).read_text())
     assert exported["02-waste"] == {"guess": 0.5} and exported["02-recall"]["chosen"] == {"0": 0}
     page.get_by_role("button", name="Forget it").click()
-    assert "guesses" not in card.inner_text()
+    expect(card).not_to_contain_text("guesses")
     page.context.close()
 
 

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from batchlab import widgets
+from tests.browser.conftest import served
 
 pytestmark = pytest.mark.browser
 
@@ -91,10 +92,16 @@ def test_a_drawing_has_axes_in_words(page):
 
 
 def test_a_page_keeps_the_setting_of_an_explorer(browser, tmp_path):
-    file = tmp_path / "area.html"
-    file.write_text(f'<!doctype html><html lang="en"><title>t</title>{area()._repr_html_()}')
+    shown = f'<!doctype html><html lang="en"><title>t</title>{area()._repr_html_()}'
+    (tmp_path / "area.html").write_text(shown)
     page = browser.new_page()
-    page.goto(file.as_uri())
+    with served(tmp_path) as address:
+        page.goto(f"{address}/area.html")
+        _kept_and_forgotten(page)
+    page.close()
+
+
+def _kept_and_forgotten(page):
     slider = page.get_by_role("slider")
     slider.focus()
     page.keyboard.press("ArrowRight")
@@ -106,7 +113,6 @@ def test_a_page_keeps_the_setting_of_an_explorer(browser, tmp_path):
     page.evaluate("one => localStorage.setItem(localStorage.key(0), one)", json.dumps(stored))
     page.reload()
     expect(slider).to_have_attribute("aria-valuetext", "1")
-    page.close()
 
 
 def test_the_same_explorer_twice_on_a_page_is_drawn_twice(page):

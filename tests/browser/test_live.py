@@ -1,18 +1,15 @@
 """Exercises in the page: worked by keyboard, in a book that is served below a base path."""
 
-import functools
 import json
-import threading
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from batchlab import exercises
 from batchlab.authoring.needs import needs
 from batchlab.cli import main
-from batchlab.cli.book import Pages
 from tests.browser.conftest import ROOT
 from tests.browser.test_book import above_minor
 
@@ -40,16 +37,12 @@ ASK = """async (questions) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def address(book):
-    """The lesson's page as a static host serves it: below a folder, which is not its root."""
+@pytest.fixture
+def address(book, host):
+    """The lesson's page."""
     if not (book / "_static/live/live.js").is_file():
         pytest.skip("LOUDLY: this book was built without Python for the page: see `make book`")
-    pages = functools.partial(Pages, directory=str(book.parent))
-    with ThreadingHTTPServer(("127.0.0.1", 0), pages) as serving:
-        threading.Thread(target=serving.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{serving.server_address[1]}/{book.name}/lessons/{LESSON}.html"
-        serving.shutdown()
+    return f"{host}/lessons/{LESSON}.html"
 
 
 @pytest.fixture
@@ -93,23 +86,23 @@ def test_a_lesson_is_worked_in_its_page_kept_exported_and_graded_equal(page, tmp
     write(page, FIRST, wrong.text)
     assert not [one for one in page.asked if "pyodide" in one], "nothing before the first question"
     assert wrong.thought in told(page)
-    assert box(page).locator(".bl-badge").inner_text() == BEGUN
+    expect(box(page).locator(".bl-badge")).to_have_text(BEGUN)
     drawn = page.get_by_text("What waste gives is drawn here once it is right")
     assert drawn.is_visible() and not page.locator(".bl-from-waste img").is_visible()
     here = [name for name, more in needs(TOPIC).items() if not more]
     for name in here:
         write(page, name, exercises.found(name).text)
         assert told(page, name) == exercises.found(name).passed
-        assert box(page, name).locator(".bl-badge").inner_text().startswith("✓")
-    assert drawn.count() == 0 and page.locator(".bl-from-waste img").is_visible()
+        expect(box(page, name).locator(".bl-badge")).to_contain_text("✓")
+    expect(drawn).to_have_count(0)
+    expect(page.locator(".bl-from-waste img")).to_be_visible()
     points = sum(exercises.found(name).points for name in here)
     so_far = f"{points} of {points} points"
-    assert so_far in page.locator("[data-progress]").first.inner_text()
+    expect(page.locator("[data-progress]").first).to_contain_text(so_far)
     page.reload()
-    assert so_far in page.locator("[data-progress]").first.inner_text()
+    expect(page.locator("[data-progress]").first).to_contain_text(so_far)
     box(page).scroll_into_view_if_needed()
-    editor = box(page).get_by_role("textbox")
-    assert "slots = sum(max(batch)" in editor.inner_text()
+    expect(box(page).get_by_role("textbox")).to_contain_text("slots = sum(max(batch)")
     with page.expect_download() as given:
         page.get_by_role("button", name="Export with my answers").click()
     notebook = tmp_path / given.value.suggested_filename
@@ -138,16 +131,16 @@ def test_run_shows_what_the_answer_gives_and_hints_come_one_by_one(page):
     assert "waste of [[5, 3], [4, 4], [6, 1, 6]]\n  gives 0.194444" in told(
         page, keys="Shift+Enter"
     )
-    assert box(page).locator(".bl-badge").inner_text() == BEGUN, "a run gives no points"
+    expect(box(page).locator(".bl-badge")).to_have_text(BEGUN)  # a run gives no points
     hints = box(page).locator(".bl-hints li").filter(visible=True)
     button = box(page).get_by_role("button", name="Hint waste")
     for many in (1, 2, 3):
         button.click()
-        assert hints.count() == many
-    assert button.is_disabled()
+        expect(hints).to_have_count(many)
+    expect(button).to_be_disabled()
     page.on("dialog", lambda dialog: dialog.accept())
     box(page).get_by_role("button", name="Reset waste").click()
-    assert "raise NotImplementedError" in box(page).get_by_role("textbox").inner_text()
+    expect(box(page).get_by_role("textbox")).to_contain_text("raise NotImplementedError")
     box(page).get_by_role("textbox").focus()
     assert told(page).startswith("Nothing is written yet")
 
@@ -165,7 +158,7 @@ def test_a_notebook_is_read_back_and_a_stranger_is_refused(page, tmp_path):
         page.wait_for_function("(said) => document.querySelector('.bl-moved').innerText === said",
                                arg=said)  # fmt: skip
         assert status.get_attribute("role") == "status"
-    assert "return 7  # mine" in box(page, "padding/bound").get_by_role("textbox").inner_text()
+    expect(box(page, "padding/bound").get_by_role("textbox")).to_contain_text("return 7  # mine")
 
 
 def test_the_keyboard_enters_and_leaves_an_editor(page):
@@ -176,7 +169,7 @@ def test_the_keyboard_enters_and_leaves_an_editor(page):
     assert editor.evaluate("(one) => one === document.activeElement"), "Tab indents"
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Run waste"
+    expect(box(page).get_by_role("button", name="Run waste")).to_be_focused()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -200,7 +193,7 @@ def test_a_page_that_was_opened_as_a_file_says_how_to_serve_it(browser, book):
     context = browser.new_context()
     page = context.new_page()
     page.goto((book / f"lessons/{LESSON}.html").as_uri())
-    assert "`batchlab book`" in box(page).inner_text()
+    expect(box(page)).to_contain_text("`batchlab book`")
     assert box(page).get_by_role("button", name="Check waste").count() == 0
     context.close()
 

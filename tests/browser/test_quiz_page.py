@@ -1,8 +1,10 @@
 """The quiz in a real browser, with no kernel: by keyboard alone, and spoken to a screen reader."""
 
 import pytest
+from playwright.sync_api import expect
 
 from batchlab.classroom import predict, quiz
+from tests.browser.conftest import served
 
 pytestmark = pytest.mark.browser
 
@@ -29,17 +31,19 @@ def opened(browser, tmp_path):
         file = tmp_path / "page.html"
         body = "".join(part._repr_html_() for part in parts)
         file.write_text(
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>q</title><body>{body}',
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>q</title>'
+            f'<link rel="icon" href="data:,"><body>{body}',
             encoding="utf-8",
         )
         sheet = context.new_page()
         sheet.on("request", lambda request: asked.append(request.url))
         sheet.on("console", lambda message: said.append(message.text))
         sheet.on("pageerror", lambda error: said.append(str(error)))
-        sheet.goto(file.as_uri())
+        sheet.goto(f"{address}/page.html")
         return sheet
 
-    yield show
+    with served(tmp_path) as address:
+        yield show
     assert not [url for url in asked if not url.endswith("/page.html")], "a page asks nobody else"
     assert said == []
     context.close()
@@ -77,11 +81,10 @@ def test_the_second_question_keeps_its_own_answer_and_a_page_keeps_both(opened):
     page.get_by_role("button", name="Check question 1").click()
     page.get_by_role("radio", name="5").nth(1).check()
     page.get_by_role("button", name="Check question 2").click()
-    page.reload()
-    page.locator("input:checked").nth(1).wait_for()  # both answers are back
-    assert page.get_by_role("radio", name="6").nth(0).is_checked()
-    assert page.get_by_role("status").nth(0).inner_text().startswith("Right.")
-    assert page.get_by_role("status").nth(1).inner_text().startswith("Not this one.")
+    page.reload()  # scripts bring both answers back once the page stands
+    expect(page.get_by_role("radio", name="6").nth(0)).to_be_checked()
+    expect(page.get_by_role("status").nth(0)).to_contain_text("Right.")
+    expect(page.get_by_role("status").nth(1)).to_contain_text("Not this one.")
 
 
 def halves():
@@ -109,7 +112,8 @@ def test_a_guess_is_committed_then_revealed_and_kept(opened):
     told = "You guessed 0.5, it is 0.6718 of the slots: 1.34 times too low."
     assert said.nth(1).inner_text() == told
     page.reload()
-    assert said.nth(1).inner_text() == told and not box.is_visible()
+    expect(said.nth(1)).to_have_text(told)
+    expect(box).not_to_be_visible()
 
 
 def test_a_page_says_the_same_words_as_the_notebook(opened, capsys, monkeypatch, tmp_path):

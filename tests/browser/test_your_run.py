@@ -1,13 +1,8 @@
 """Calculators in the page: the command line's words, by keyboard; nothing leaves the page."""
 
-import functools
-import threading
-from http.server import ThreadingHTTPServer
-
 import pytest
 
 from batchlab.cli import told
-from batchlab.cli.book import Pages
 from tests.browser.conftest import ROOT
 from tests.browser.test_book import above_minor
 
@@ -19,14 +14,10 @@ OWN = ROOT / "batchlab/evidence/own_run.jsonl"
 
 
 @pytest.fixture(scope="module")
-def address(book):
+def address(book, host):
     if not (book / "_static/live/live.js").is_file():
         pytest.skip("LOUDLY: this book was built without Python for the page: see `make book`")
-    pages = functools.partial(Pages, directory=str(book.parent))
-    with ThreadingHTTPServer(("127.0.0.1", 0), pages) as serving:
-        threading.Thread(target=serving.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{serving.server_address[1]}/{book.name}/your_run.html"
-        serving.shutdown()
+    return f"{host}/your_run.html"
 
 
 @pytest.fixture(scope="module")
