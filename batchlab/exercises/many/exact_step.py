@@ -211,6 +211,11 @@ REFUSE = '        raise ValueError("no rank has a target token: nothing to learn
 MEAN = "    gradient = gradient / tokens\n"
 CLIP = "    gradient *= min(1.0, max_norm / (np.linalg.norm(gradient) + 1e-6))\n"
 NEW, END = "        new[name] = old - rate * ", "return new, float(loss / tokens)"
+CLIPPED = (
+    "            norm = sum((one**2).sum() for one in gradients.values()) ** 0.5{}\n"
+    "            sums[name] += gradients[name] * min(1.0, max_norm / (norm + 1e-6))\n"
+)
+NORMS = "    norm, count = rank.all_reduce(np.array([{}, tokens], dtype=float))\n    norm = {}\n"
 MINE = "    mine, mine_loss = max(1, tokens), loss\n"
 for _thought, *_changes in [
     (
@@ -278,6 +283,43 @@ for _thought, *_changes in [
         "each rank clipped its own part: asked is the norm of the whole gradient",
         (OWN, OWN + "    own[:-2] *= min(1.0, max_norm / max(1e-99, np.linalg.norm(own[:-2])))\n"),
         (CLIP, ""),
+    ),
+    (
+        "each rank clipped its own mean before the reduce: add up first, then one norm for all ranks",
+        (
+            OWN,
+            OWN
+            + "    norm = np.linalg.norm(own[:-2]) / max(1, tokens)\n    own[:-2] *= min(1.0, max_norm / (norm + 1e-6))\n",
+        ),
+        (CLIP, ""),
+    ),
+    (
+        "the norms of the ranks were joined: a norm is known only once the gradients are added up",
+        (OWN, OWN + NORMS.format("np.linalg.norm(own[:-2])", "norm / max(1, count)")),
+        (CLIP, "    gradient *= min(1.0, max_norm / (norm + 1e-6))\n"),
+    ),
+    (
+        "the norms of the ranks were joined: a norm is known only once the gradients are added up",
+        (OWN, OWN + NORMS.format("(own[:-2] ** 2).sum()", "norm**0.5 / max(1, count)")),
+        (CLIP, "    gradient *= min(1.0, max_norm / (norm + 1e-6))\n"),
+    ),
+    (
+        "each micro-batch was clipped: asked is the norm of the gradient of the whole step",
+        (ADDED, CLIPPED.format("")),
+        (CLIP, ""),
+    ),
+    (
+        "each micro-batch was clipped: asked is the norm of the gradient of the whole step",
+        (ADDED, CLIPPED.format(" / max(1, counted)")),
+        (CLIP, ""),
+    ),
+    (
+        "the square of the norm: take its root",
+        ("np.linalg.norm(gradient)", "(gradient**2).sum()"),
+    ),
+    (
+        "the gradient in place of the weights: new = old - rate * gradient",
+        (NEW, "        new[name] = "),
     ),
     (
         "each array was clipped by its own norm: one norm counts, that of all",
@@ -422,7 +464,7 @@ for _says, _thought, *_changes in [
     ),
     (
         "no tokens here",
-        "an idle rank raises",
+        "a rank without micro-batches raises: it sends zeros, and refuses only if no rank has a target",
         (OWN, "    if not tokens:\n        raise ValueError('no tokens here')\n" + OWN),
     ),
     (

@@ -18,12 +18,29 @@ def scene(answer, losses, tokens):
     """What every rank returns; where none has a token, whether it raises ValueError."""
     from batchlab.exercises.many.worlds import in_world
 
-    seen = in_world(answer, list(zip(losses, tokens)), may_refuse=not sum(tokens))
+    seen = in_world(answer, list(zip(losses, tokens)), may_refuse=True)
+    end, refused = {"the end of every rank": seen["fault"]}, seen["refused"]
     if sum(tokens):
-        return {"the end of every rank": seen["fault"], "the loss by rank": seen["results"]}
-    first = next((at for at, one in enumerate(seen["refused"]) if not one), None)
+        said = next((f"rank {at}: {one}" for at, one in enumerate(refused) if one), "")
+        return {"no ValueError": said, **end, "the loss by rank": seen["results"]}
+    first = next((at for at, one in enumerate(refused) if not one), None)
     said = "" if first is None else f"rank {first} returns {seen['results'][first]}"
-    return {"the end of every rank": seen["fault"], "a ValueError on every rank": said}
+    return {**end, "a ValueError on every rank": said}
+
+
+EARLY = (
+    "a rank raises, though others have tokens: only where the sum over all ranks is 0, all refuse"
+)
+GATHER = "all_gather joins pieces and adds nothing: use all_reduce, or give the size of all pieces joined"
+
+
+def likely(got, losses, tokens):
+    """The thought behind a refusal of one rank, or behind what the world said."""
+    said = got.get("no ValueError", "") if isinstance(got, dict) else ""
+    if "all_gather" in said:
+        return GATHER
+    empty = 0 in tokens and said.startswith(f"rank {tokens.index(0)}:")
+    return EARLY if empty else explain(got)
 
 
 def drawn(rng):
@@ -50,7 +67,7 @@ exercise = Exercise(
     ),
     scene=scene,
     twice=False,
-    explain=explain,
+    explain=likely,
     asked=lambda losses, tokens: f"summed losses {losses} over {tokens} tokens, by rank",
     shown=[
         ([30.0, 0.0, 14.5], [8, 0, 5]),
@@ -85,7 +102,7 @@ for _thought, *_changes in [
         (END, "float(total[0])"),
     ),
     (
-        "all_gather joins pieces and adds nothing; use all_reduce",
+        GATHER,
         (
             "rank.all_reduce(np.array([loss, tokens], dtype=float))",
             "rank.all_gather(np.array([loss, tokens], dtype=float), 2)",
@@ -112,6 +129,22 @@ for _thought, *_changes in [
             "np.array([loss, tokens if loss else 0], dtype=float)",
         ),
     ),
+    (
+        "gathered, and only the pair of rank 0 was taken: add those of all ranks",
+        (
+            "rank.all_reduce(np.array([loss, tokens], dtype=float))",
+            "rank.all_gather(np.array([loss, tokens], dtype=float))[:2]",
+        ),
+    ),
+    (
+        "the mean of the ranks' means, and 0 / 0 where a rank has no tokens: add, then divide once",
+        (
+            REDUCED,
+            "    pairs = rank.all_gather(np.array([loss, tokens], dtype=float)).reshape(-1, 2)\n",
+        ),
+        (REFUSE, ""),
+        (END, "float((pairs[:, 0] / pairs[:, 1]).mean())"),
+    ),
     ("upside down: loss over tokens", (END, "float(tokens / loss)")),
     (
         "an array of whole numbers drops what stands behind the point",
@@ -131,6 +164,10 @@ for _thought, *_changes in [
     ),
     (
         "only the first rank knows: all ranks get the sum",
+        ("return " + END, "if rank.rank == 0:\n        return " + END),
+    ),
+    (
+        "only the first rank knows: all ranks get the sum",
         (END, "float(loss / tokens) if rank.rank == 0 else 0.0"),
     ),
 ]:
@@ -142,13 +179,13 @@ for _says, _thought, *_changes in [
         (REDUCED, "    if tokens == 0:\n        return 0.0\n" + REDUCED),
     ),
     (
-        "no token here",
-        "raises on its own",
+        EARLY,
+        EARLY,
         (REDUCED, "    if tokens == 0:\n        raise ValueError('no token here')\n" + REDUCED),
     ),
     (
-        "ValueError: no rank",
-        "raises after the collective, if its own tokens are 0",
+        EARLY,
+        f"after the collective {EARLY}",
         (REDUCED, OWN + REDUCED),
         ("if tokens == 0:", "if own_tokens == 0:"),
     ),

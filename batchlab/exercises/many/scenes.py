@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,8 +26,8 @@ __all__ = [
     "micro_batch",
     "short",
     "step_case",
+    "stuck",
     "summed",
-    "swapped",
     "turns",
 ]
 
@@ -53,12 +54,14 @@ def four_ranks(world_size, many=32, parameters=500_000):
     return ranks.run(step, world_size, profile=CABLE)
 
 
-def swapped():
-    """What a world says of collectives in another order: of other shapes, and of equal ones."""
+def stuck():
+    """What a world says of a rank that leaves, of other shapes, and of equal shapes swapped."""
+
+    def leaves(rank, tokens):
+        return rank.all_reduce(np.array([tokens[rank.rank]])) if tokens[rank.rank] else None
 
     def other_shapes(rank):
-        order = (3, 4) if rank.rank else (4, 3)
-        for size in order:
+        for size in (3, 4) if rank.rank else (4, 3):
             rank.all_reduce(np.ones(size))
 
     def equal_shapes(rank):
@@ -68,10 +71,11 @@ def swapped():
         return [float(total["scale"][0]), float(total["bias"][0])]
 
     said = []
-    try:
-        ranks.run(other_shapes, 2)
-    except ranks.RankError as error:
-        said.append(str(error))
+    for function, *own in ((leaves, [7, 0]), (other_shapes,)):
+        try:
+            ranks.run(function, 2, *own)
+        except ranks.RankError as error:
+            said.append(re.sub(r" \(line \d+\)", "", str(error)))  # lines of this file
     return [*said, f"scale and bias by rank: {ranks.run(equal_shapes, 2).results}"]
 
 

@@ -6,7 +6,7 @@ What a function raises is raised here again, so that the check shows its line. W
 can see comes back as words: a deadlock, collectives that differ, a rank that never returns.
 
 Words
-    refused  rank by rank: whether it raised a ValueError
+    refused  rank by rank: the ValueError that it raised, in words; empty if none
     fault    what the world said when the ranks could not go on together
 """
 
@@ -55,7 +55,7 @@ def in_world(
     found["collectives"] = [
         len(own) - min(own.count("reduce_scatter"), own.count("all_gather")) for own in names
     ]
-    return {**found, "refused": [one is not None for one in errors]}
+    return {**found, "refused": [f"{type(one).__name__}: {one}" if one else "" for one in errors]}
 
 
 def _named(function: Callable[..., Any], names: list[list[str]]) -> Callable[..., Any]:

@@ -1,3 +1,3 @@
 """Plan: your own run. The exercises in the order of the page."""
 
-ORDER = ("rollout", "whole-steps", "rows-that-fit", "plan-run", "foretold-test")
+ORDER = ("whole-steps", "rows-that-fit", "plan-run", "foretold-test")

@@ -3,6 +3,8 @@
 documents  ->  rows laid out, a micro-batch;  a kept function  ->  whether it will do
 """
 
+from time import perf_counter
+
 from batchlab.counts import IGNORE
 
 NAMES = ("input_ids", "position_ids", "labels")
@@ -60,6 +62,39 @@ def fitted(guard, step, optimizer, budget, sequences, length):
 
     peak_of([[row]])  # warms up, and makes the optimizer's states
     return guard(limited, [row] * sequences, sequences, sequences)[0], peaks
+
+
+def whole_run(texts, network, place, sheet, device, wish, rate, pieces):
+    """(plan, rows that fit, bytes at the peak, [(slots, seconds, loss) of each step]) of a run.
+
+    pieces are (plan_run, pack_rows, take_step, guard): the guard tries real steps against the
+    budget, then every packed row is trained on once.
+    """
+    import torch
+
+    plan_run, pack_rows, take_step, guard = pieces
+    row, lengths, log = wish["row"], [len(text) for text in texts], []
+
+    def fresh(lr):
+        optimizer = torch.optim.AdamW(network.parameters(), lr=lr)
+        return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
+
+    def taken(ready, parts):  # micro-batches, lists of rows, lists of documents
+        laid = [[lay_out([[*one] for one in docs], row) for docs in part] for part in parts]
+        return take_step(network, *ready, [of_rows(one, place) for one in laid], 1.0)
+
+    def tried(parts):
+        return taken(still, [[[one] for one in part] for part in parts])
+
+    planned, still = plan_run(lengths, sheet, device, wish), fresh(0.0)
+    fits, peaks = fitted(guard, tried, still[0], device["bytes"], wish["slots"] // row, row)
+    ready, packed = fresh(rate), pack_rows(lengths, row)
+    cut = [packed[at : at + planned["rows"]] for at in range(0, len(packed), planned["rows"])]
+    for window in windows(cut, planned["accumulation"]):
+        begin = perf_counter()
+        loss = taken(ready, [[[texts[n] for n in docs] for docs in part] for part in window])
+        log.append((sum(map(len, window)) * row, perf_counter() - begin, loss))
+    return planned, fits, peaks, log
 
 
 def windows(micro_batches, accumulation):

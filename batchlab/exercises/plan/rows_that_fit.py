@@ -70,6 +70,8 @@ for _thought, _old, _new in [
     ("weights, gradients and optimizer are there before the first row", FOUND, "int(room // (one - none))"),
     ("the states once, not once a row", FOUND, "int(room // one)"),
     ("bytes equal to the room fit: at most, not below", FOUND, "int((room - 1 - none) // (one - none))"),
+    ("the first number that does not fit: one less does", "max(0, " + FOUND + ")", "max(0, " + FOUND + ") + 1"),
+    ("beside the weights stand gradients and optimizer", FOUND, 'int((room - run_bytes(sheet, tuning, 0)["weights"]) // (one - none))'),
     ("rounded up: the last row is not whole", FOUND, "-int(-(room - none) // (one - none))"),
     ("rounded: the last row is not whole", FOUND, "round((room - none) / (one - none))"),
     ("a negative number of rows: 0 if none fits", "max(0, " + FOUND + ")", FOUND),
@@ -82,6 +84,16 @@ for _thought, _old, _new in [
     ("a power of two is a habit: more rows fit", "max(0, " + FOUND + ")", "1 << max(0, " + FOUND + ").bit_length() >> 1"),
 ]:  # fmt: skip
     exercise.edit(_thought, [(_old, _new)])
+exercise.edit(
+    "0 if not even one row fits: nothing is refused",
+    [
+        (
+            "    return max",
+            "    if one > room:\n        raise ValueError(f'{one} bytes')\n    return max",
+        )
+    ],
+    says="ValueError",
+)
 exercise.edit("a count is an int", [(FOUND, "float((room - none) // (one - none))")])
 
 

@@ -5,22 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from batchlab import memory, report, roofline, units, widgets
+from batchlab import memory, report, roofline, units
 from batchlab.exercises.accumulation.take_step import take_step
 from batchlab.exercises.effective.scenes import pack_rows, packs
 from batchlab.exercises.memory.most_rows import most_rows
 from batchlab.exercises.plan.foretold_test import foretold
-from batchlab.exercises.plan.live import (
-    fitted,
-    guards,
-    lay_out,
-    of_rows,
-    steps_once,
-    windows,
-)
-from batchlab.exercises.plan.offers import KINDS
+from batchlab.exercises.plan.live import guards, steps_once, whole_run
 from batchlab.exercises.plan.plan_run import GENERATED, PACKED, small
-from batchlab.exercises.plan.run_bytes import run_bytes
 from batchlab.plan import Plan
 
 __all__ = [
@@ -29,13 +20,9 @@ __all__ = [
     "PACKED",
     "calibration",
     "compared",
-    "fitted",
-    "fitting",
     "foretold",
     "guards",
-    "lay_out",
     "most_rows",
-    "of_rows",
     "pack_rows",
     "packs",
     "page",
@@ -43,13 +30,12 @@ __all__ = [
     "small",
     "steps_once",
     "take_step",
-    "windows",
+    "whole_run",
     "write_page",
 ]
 
 # Llama 3 8B: Grattafiori et al. 2024, Table 3
 LLAMA_8B = memory.ModelShape(4096, 32, 32, 8, 128, 14336, 128_256)
-ROW, ROOM = 512, 24 * 10**9
 
 
 def sheet_of(shape, bytes_per_value=2):
@@ -70,36 +56,6 @@ def sheet_of(shape, bytes_per_value=2):
     }
 
 
-def needed(rows, kind, rank, layers):
-    """Bytes of Llama 3 8B by what they are for; `layers` are kept or recomputed."""
-    sheet = sheet_of(LLAMA_8B)
-    found = run_bytes(sheet, {"kind": kind, "rank": rank}, rows * ROW)
-    if layers == "recomputed":  # 2 bytes a value of each layer's input, and one layer whole
-        inputs = 2 * LLAMA_8B.hidden * LLAMA_8B.layers
-        found["activations"] = rows * ROW * (inputs + sheet["kept"])
-    return found
-
-
-def fitting():
-    """Rows, kind, rank and recomputation against the bytes of a card of 24 GB."""
-
-    def scene(**setting):
-        found = needed(**setting)
-        every = sum(found.values())
-        facts = {name: f"{value / 1e9:.2f} GB" for name, value in found.items()}
-        facts |= {"total": f"{every / 1e9:.2f} GB"}
-        return {"facts": {**facts, "fits into 24 GB": "yes" if every <= ROOM else "no"}}
-
-    controls = {
-        "rows": ("rows of 512 slots at once", list(range(1, 25))),
-        "kind": ("tuning", list(KINDS)),
-        "rank": ("rank of the adapters", [16, 64]),
-        "layers": ("activations of the layers are", ["kept", "recomputed"]),
-    }
-    start = {"rows": 2, "kind": "lora", "rank": 16, "layers": "kept"}
-    return widgets.explorer("Llama 3 8B on one device", controls, scene, start=start)
-
-
 def compared(promised, fits, peaks, log):
     """[(what, promised, came)] of a run; log holds (slots, seconds, loss) of each step."""
     half = len(log) // 2
@@ -110,14 +66,14 @@ def compared(promised, fits, peaks, log):
         ("slots", promised["slots"], sum(one[0] for one in log)),
         ("rows that fit", promised["rows"], fits),
         ("bytes at the peak", promised["bytes"], peaks.get(promised["rows"], peaks[fits])),
-        ("hours, by utilisation", promised["hours"], sum(one[1] for one in log) / 3600),
+        ("time, by utilisation", promised["hours"], sum(one[1] for one in log) / 3600),
         ("seconds of the second half", guess, seconds),
     ]
 
 
 def page(title, planned, checked):
     """One page of text: the plan, then (what, promised, measured) with what each is off by."""
-    lines = [[name, _shown(name, value)] for name, value in planned.items()]
+    lines = [["time" if n == "hours" else n, _shown(n, value)] for n, value in planned.items()]
     compared = [
         [what, _shown(what, promised), _shown(what, got), _off(promised, got)]
         for what, promised, got in checked
@@ -160,8 +116,8 @@ def _shown(name, value):
         return " to ".join(_shown(name, one) for one in value)
     if name.startswith("bytes"):
         return units.size(int(value))
-    if name.startswith(("seconds", "hours")):
-        return units.duration(float(value) * (3600 if name.startswith("hours") else 1))
+    if name.startswith(("seconds", "hours", "time")):  # a time comes in hours
+        return units.duration(float(value) * (1 if name.startswith("seconds") else 3600))
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 
 

@@ -22,6 +22,7 @@ def drawn(rng):
 
 exercise = Exercise(
     whole_steps,
+    points=2,
     given=("math",),
     hints=(
         "sequences of a step: a multiple of the devices, and a multiple of the generations",
@@ -42,6 +43,9 @@ for _thought, _old, _new in [
     ("in rows: asked are slots", "below = slots // unit * unit", "below, slots = slots // unit, slots"),
     ("slots that split already: they alone", "sorted({below, -(-slots // unit) * unit})", "(below, below + unit)"),
     ("0 is no offer: only the number above", BOTH, BOTH.replace(" if n]", "]")),
+    ("the greatest common divisor: a multiple of both is asked", UNIT, "math.gcd(devices, generations)"),
+    ("0 is no offer: then the number above alone", BOTH, "[max(below, unit), max(below, unit) + unit] if slots % unit else [slots]"),
+    ("whole steps: `//` drops what does not fill one", "below = slots // unit * unit", "below = slots / unit * unit"),
     ("the nearest above is missing", BOTH, "[below] if below else [unit]"),
     ("the nearest below is missing", BOTH, "[-(-slots // unit) * unit]"),
 ]:  # fmt: skip

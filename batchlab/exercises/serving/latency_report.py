@@ -7,20 +7,16 @@ from batchlab.exercises.serving.schedule import ends, schedule
 
 
 def latency_report(served):
-    """{"latency_p50", "latency_p99", "first_token_p99", "per_token_p99", "tokens_per_second"}."""
+    """{"latency_p99", "first_token_p99", "tokens_per_second"} of served requests."""
 
-    def percentile(values, percent):
-        return sorted(values)[-(-percent * len(values) // 100) - 1]  # rounded up
+    def p99(values):
+        return sorted(values)[-(-99 * len(values) // 100) - 1]  # rounded up
 
     latency = [one["last"] - one["arrival"] for one in served]
-    several = [one for one in served if one["output"] > 1]
-    gaps = [(one["last"] - one["first"]) / (one["output"] - 1) for one in several]
     seconds = max(one["last"] for one in served) - min(one["arrival"] for one in served)
     return {
-        "latency_p50": percentile(latency, 50),
-        "latency_p99": percentile(latency, 99),
-        "first_token_p99": percentile([one["first"] - one["arrival"] for one in served], 99),
-        "per_token_p99": percentile(gaps, 99),
+        "latency_p99": p99(latency),
+        "first_token_p99": p99([one["first"] - one["arrival"] for one in served]),
         "tokens_per_second": sum(one["output"] for one in served) / seconds,
     }
 
@@ -32,13 +28,11 @@ def requests_of(*rows):
     return [dict(zip(NAMES, one)) for one in rows]
 
 
-def simulated(count, seed, *, busy=4.0, short=0.0):
-    """What became of requests; `short` is the share of those for one token, beside chance."""
+def simulated(count, seed, *, busy=4.0):
+    """What became of requests that arrive at random."""
     random = np.random.default_rng(seed)
     arrivals = np.sort(random.integers(0, int(busy * count), count)) / 8
     outputs = np.minimum(random.geometric(0.15, count), 40)
-    outputs[: int(short * count)] = 1
-    random.shuffle(outputs)
     prompts = random.integers(1, 30, count)
     requests = [(float(a), int(p), int(o)) for a, p, o in zip(arrivals, prompts, outputs)]
     found = ends(requests, schedule(requests, 4, 10**6, 0.25, 1 / 64))
@@ -59,7 +53,6 @@ def drawn(rng):
                 int(rng.integers(12, 300)), int(rng.integers(10**6)), busy=float(rng.uniform(3, 20))
             ),
         )
-    yield (simulated(300, 5, short=0.7),)
     yield (simulated(100, 2),)
     yield (simulated(101, 3, busy=9.0),)
     yield (requests_of((4.0, 4.5, 5.0, 9.0, 5, 4)),)
@@ -71,7 +64,7 @@ exercise = Exercise(
     points=2,
     hints=(
         "sort the values; of n, number ceil(99 * n / 100) is the p99, and it stands at that place minus 1",
-        "latency and first token begin with `arrival`, time per token with `first`",
+        "latency and first token begin with `arrival`, not with `start`",
         "sum of `output` / (latest `last` - earliest `arrival`)",
     ),
     asked=asked,
@@ -84,42 +77,25 @@ exercise = Exercise(
                 (1.5, 9.5, 10.0, 12.0, 3, 2),
             ),
         ),
-        (
-            requests_of(
-                *[(1.0, 1.5, 2.0, 3.0, 3, 2)] * 6,
-                *((2.0, 2.5, 3.0, last, 3, 2) for last in (9.0, 5.0, 7.0, 12.0)),
-            ),
-        ),
-        (simulated(150, 1),),
+        (simulated(260, 1),),
         (simulated(1000, 4, busy=20.0),),
     ],
     drawn=drawn,
     passed="Right: from arrival, by percentile, in tokens that somebody asked for.",
 )
-RANK = "sorted(values)[-(-percent * len(values) // 100) - 1]"
-LAST, FIRST, GAP = (
+RANK = "sorted(values)[-(-99 * len(values) // 100) - 1]"
+LAST, FIRST = (
     '[one["last"] - one["arrival"] for one in served]',
     '[one["first"] - one["arrival"] for one in served]',
-    '(one["last"] - one["first"]) / (one["output"] - 1)',
 )
 SECONDS = 'max(one["last"] for one in served) - min(one["arrival"] for one in served)'
 RATE = 'sum(one["output"] for one in served) / seconds'
 for _thought, _old, _new in [
     ("the mean: it says little of the slowest hundredth", RANK, "sum(values) / len(values)"),
     (
-        "the mean for the middle: asked is the 50th percentile",
-        RANK,
-        "sum(values) / len(values) if percent == 50 else " + RANK,
-    ),
-    (
-        "the mean for the slowest: asked is the 99th percentile",
-        RANK,
-        "sum(values) / len(values) if percent == 99 else " + RANK,
-    ),
-    (
         "the largest: one in a hundred may be slower than the 99th percentile",
         RANK,
-        "max(values) if percent == 99 else " + RANK,
+        "max(values)",
     ),
     (
         "from the start of service: whoever waits counts from the arrival",
@@ -139,32 +115,32 @@ for _thought, _old, _new in [
     (
         "interpolated between two requests: take the smallest value that is enough",
         RANK,
-        "float(np.quantile(values, percent / 100))",
+        "float(np.quantile(values, 0.99))",
     ),
     (
-        "one place too low: 99 of 100 must not exceed it",
+        "one place too low: of n values number ceil(0.99 * n) is asked",
         RANK,
-        "sorted(values)[max(0, -(-percent * len(values) // 100) - 2)]",
-    ),
-    (
-        "one place too high: sorted(...)[k] is number k + 1",
-        RANK,
-        "sorted(values)[min(len(values) - 1, -(-percent * len(values) // 100))]",
+        "sorted(values)[max(0, -(-99 * len(values) // 100) - 2)]",
     ),
     (
         "one place too high: sorted(...)[k] is number k + 1",
         RANK,
-        "sorted(values)[percent * len(values) // 100]",
+        "sorted(values)[min(len(values) - 1, -(-99 * len(values) // 100))]",
     ),
     (
-        "places between 0 and n - 1: of n values number ceil(percent * n / 100) is asked",
+        "one place too high: sorted(...)[k] is number k + 1",
         RANK,
-        "sorted(values)[int(percent * (len(values) - 1) / 100)]",
+        "sorted(values)[99 * len(values) // 100]",
+    ),
+    (
+        "one place too low: of n values number ceil(0.99 * n) is asked",
+        RANK,
+        "sorted(values)[int(0.99 * (len(values) - 1))]",
     ),
     (
         "the place was rounded: it is rounded up, so that the percent do not exceed it",
         RANK,
-        "sorted(values)[max(0, round(percent * len(values) / 100) - 1)]",
+        "sorted(values)[max(0, round(0.99 * len(values)) - 1)]",
     ),
     (
         "not sorted: the place in the list says nothing",
@@ -179,7 +155,7 @@ for _thought, _old, _new in [
     (
         "equal values are several requests: each counts",
         RANK,
-        "sorted(set(values))[-(-percent * len(set(values)) // 100) - 1]",
+        "sorted(set(values))[-(-99 * len(set(values)) // 100) - 1]",
     ),
     ("row-steps of idle rows counted as tokens", RATE, RATE.replace("output", "row_steps")),
     ("requests per second: asked are tokens", RATE, "len(served) / seconds"),
@@ -210,39 +186,13 @@ for _thought, _old, _new in [
         SECONDS.replace('one["arrival"]', 'one["start"]'),
     ),
     (
-        "the first token is no gap: n tokens have n - 1 between them",
-        GAP,
-        GAP.replace(" - 1)", ")").replace('(one["output"])', 'one["output"]'),
-    ),
-    (
-        "the wait for the first token is no time per token",
-        GAP,
-        '(one["last"] - one["arrival"]) / one["output"]',
-    ),
-    (
-        "the prompt is no time per token: from first to last token",
-        GAP,
-        '(one["last"] - one["start"]) / one["output"]',
-    ),
-    (
-        "one token has no gap: leave those requests out",
-        '[one for one in served if one["output"] > 1]',
-        "served",
-    ),
-    (
         "milliseconds: asked are seconds",
         LAST,
         LAST.replace('one["last"] - one["arrival"]', '1e3 * (one["last"] - one["arrival"])'),
     ),
 ]:
-    if _old == '[one for one in served if one["output"] > 1]':
-        exercise.edit(
-            _thought,
-            [(_old, _new), (GAP, GAP.replace('(one["output"] - 1)', 'max(1, one["output"] - 1)'))],
-        )
-    else:
-        exercise.edit(_thought, [(_old, _new)])
-exercise.edit("other keys", [('"latency_p50": perc', '"p50": perc')], says="keys")
+    exercise.edit(_thought, [(_old, _new)])
+exercise.edit("other keys", [('"latency_p99": p99', '"p99": p99')], says="keys")
 exercise.edit(
     "sorts the list itself",
     [("    latency = ", '    served.sort(key=lambda one: one["last"])\n    latency = ')],
@@ -255,24 +205,17 @@ def one_loop(served):
     """one loop, by math.ceil"""
     import math
 
-    def at(values, share):
-        values = sorted(values)
-        return values[math.ceil(share * len(values)) - 1]
-
-    latency, first, gaps, tokens = [], [], [], 0
+    latency, first, tokens = [], [], 0
     for one in served:
         latency.append(one["last"] - one["arrival"])
         first.append(one["first"] - one["arrival"])
         tokens += one["output"]
-        if one["output"] > 1:
-            gaps.append((one["last"] - one["first"]) / (one["output"] - 1))
+    place = math.ceil(0.99 * len(served)) - 1
     begin = min(one["arrival"] for one in served)
     end = max(one["last"] for one in served)
     return dict(
-        latency_p50=at(latency, 0.5),
-        latency_p99=at(latency, 0.99),
-        first_token_p99=at(first, 0.99),
-        per_token_p99=at(gaps, 0.99),
+        latency_p99=sorted(latency)[place],
+        first_token_p99=sorted(first)[place],
         tokens_per_second=tokens / (end - begin),
     )
 
@@ -285,20 +228,12 @@ def arrays(served):
     def column(name):
         return np.array([one[name] for one in served], dtype=float)
 
-    def at(values, q):
-        return np.quantile(values, q, method="inverted_cdf")
+    def at(values):
+        return np.quantile(values, 0.99, method="inverted_cdf")
 
-    latency, first, gaps = (
-        column("last") - column("arrival"),
-        column("first") - column("arrival"),
-        column("output") - 1,
-    )
-    each = ((column("last") - column("first"))[gaps > 0]) / gaps[gaps > 0]
+    seconds = column("last").max() - column("arrival").min()
     return {
-        "tokens_per_second": column("output").sum()
-        / (column("last").max() - column("arrival").min()),
-        "latency_p50": at(latency, 0.5),
-        "latency_p99": at(latency, 0.99),
-        "first_token_p99": at(first, 0.99),
-        "per_token_p99": at(each, 0.99),
+        "tokens_per_second": column("output").sum() / seconds,
+        "latency_p99": at(column("last") - column("arrival")),
+        "first_token_p99": at(column("first") - column("arrival")),
     }

@@ -83,6 +83,18 @@ for _thought, *_changes in [
         ("range(0, len(outputs), rows)", "range(0, len(outputs) - rows + 1, rows)"),
     ),
     (
+        "each output has a first token of its own: take off one for each, not one a batch",
+        (USEFUL, "sum(outputs) - -(-len(outputs) // rows)"),
+    ),
+    (
+        "a new batch begins at every request: step by `rows`",
+        (
+            START,
+            START
+            + "    outputs = [n for at in range(len(outputs)) for n in outputs[at : at + rows]]\n",
+        ),
+    ),
+    (
         "sorted first: requests are batched in the order given",
         (START, START + "    outputs = sorted(outputs)\n"),
     ),

@@ -21,9 +21,19 @@ def drawn(rng):
         share = float(rng.uniform(0.05, 1.6))
         rate = share / (output * each)
         exact = rate * output * fixed / (1 - share)
-        if abs(share - 1) > 1e-3 and abs(exact - round(exact)) > 1e-3 and exact < 1e5:
+        if abs(share - 1) > 1e-3 and abs(exact - round(exact)) > 1e-3 and exact < 900:
             count += 1
             yield rate, output, fixed, each
+
+
+def explain(got, rate, output, fixed, each):
+    """What so many rows carry."""
+    if got != int(got) or got < 1 or rate * output * each >= 1:
+        return ""
+    carried = got / (output * (fixed + each * got))
+    if carried < rate:
+        return f"a pass of {got} rows takes {fixed + each * got:.3g} s, so they carry {carried:.3g} requests a second"
+    return f"fewer rows keep up, too: {got} carry {carried:.3g} requests a second"
 
 
 exercise = Exercise(
@@ -35,6 +45,7 @@ exercise = Exercise(
         "rows >= rate * output * (fixed + each * rows): bring the rows to one side",
         "1 - rate * output * each must be above 0: else no number of rows is enough",
     ),
+    explain=explain,
     asked="rate {:g} a second, outputs of {}, {:g} + {:g} x rows seconds a pass".format,
     shown=[
         (45, 200, 0.0045, 0.00008),
@@ -49,6 +60,8 @@ exercise = Exercise(
 LEFT, END = "1 - rate * output * each", "math.ceil(rate * output * fixed / left)"
 for _thought, _old, _new in [
     ("a pass of one row: with more rows each pass is slower", LEFT, "1 - each"),
+    ("tokens a second: each takes a row for the seconds of a pass", END, "math.ceil(rate * output)"),
+    ("twice as many until it is enough: the smallest number is asked", END, "1 << (math.ceil(rate * output * fixed / left) - 1).bit_length()"),
     ("rounded down: those rows do not carry the load", END, "int(rate * output * fixed / left)"),
     ("rounded: those rows may not carry the load", END, "round(rate * output * fixed / left) or 1"),
     ("one pass: a request holds its row for all of its output", "rate * output * fixed", "rate * fixed"),
@@ -66,6 +79,13 @@ exercise.edit(
     [
         (LEFT, "1 - rate * (output - 1) * each"),
         (END, "math.ceil(rate * (output - 1) * fixed / left)"),
+    ],
+)
+exercise.edit(
+    "`output` passes in all: the prompt's pass is one of them",
+    [
+        (LEFT, "1 - rate * (output + 1) * each"),
+        (END, "math.ceil(rate * (output + 1) * fixed / left)"),
     ],
 )
 exercise.edit(

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from batchlab import data, serving
+from batchlab import data, padding, serving
 from batchlab.classroom import script
 from batchlab.exercises.serving.live import live
 from batchlab.exercises.serving.schedule import ends
@@ -13,14 +13,19 @@ from batchlab.exercises.serving.schedule import schedule as right
 __all__ = [
     "SMALL",
     "answers",
+    "decoding",
     "drawn",
     "ends",
     "h100",
     "live",
+    "loads",
     "long_tail",
+    "measured",
     "real_requests",
+    "report_of",
     "right",
     "static",
+    "wasted",
 ]
 
 LATER = [(0.5 + n / 4, 2, 2) for n in range(12)]
@@ -120,3 +125,64 @@ def drawn(requests, log):
             marks += here if at <= last and start >= arrival else " "
         lines.append(f"{n:>3}  prompt {prompt:>3}, output {output:>3}  {marks}".rstrip())
     return "\n".join(lines)
+
+
+def wasted(count):
+    """Print and draw computed / useful row-steps of a learner's count, beside lesson 2's law."""
+    from batchlab import plots
+
+    rows, found, law = (1, 2, 4, 8, 16, 32), [], []
+    outputs = np.array(long_tail(10_240, 9))
+    for b in rows:
+        pairs = [count(long_tail(2048, seed), b) for seed in range(5)]
+        times = [computed / useful for useful, computed in pairs]
+        found.append(np.mean(times))
+        law.append((padding.expected_longest(outputs, b) - 1) / (outputs.mean() - 1))
+        print(f"{b:>2} rows: {found[-1]:.2f} ± {np.std(times, ddof=1) / 5**0.5:.2f}")
+    series = {"your count": (rows, found), "E[longest] / E[length]": (rows, law)}
+    return plots.lines(series, title="Row-steps computed for each useful one", x="rows", y="times")
+
+
+def decoding():
+    """Tokens a second of Llama 3 8B on an H100, by data sheet, up to the rows that fit."""
+    from batchlab import plots
+
+    cost, drawn = h100(), {}
+    rows = (1, 8, 32, 64, 128, cost.most_requests(2048, 76e9))
+    for context in (0, 256, 2048):
+        rates = [b / cost.seconds(b, [context] * b) for b in rows]
+        drawn[f"{context:,} tokens a row"] = rows, rates
+    return plots.lines(drawn, title="Decoding, by data sheet", x="rows", y="tokens per second")
+
+
+def loads(needed):
+    """Rows that carry a load of requests for 200 tokens, by a learner's function."""
+    from batchlab import plots
+
+    cost, rates = h100(), (1, 10, 20, 30, 40, 50, 55)
+    fixed = cost.weights_bytes / cost.bytes_per_second
+    each = 2048 * cost.kv_bytes / cost.bytes_per_second
+    rows = {"rows": (rates, [needed(rate, 200, fixed, each) for rate in rates])}
+    return plots.lines(
+        rows, title="Rows that carry a load, 2,048 tokens each",
+        x="requests per second, 200 tokens each", y="rows",
+    )  # fmt: skip
+
+
+def report_of(report, schedule, rate=16.0):
+    """A learner's report of a schedule of the real requests, at planted prices."""
+    requests = real_requests(200, rate)
+    return report(ends(requests, schedule(requests, 16, 20_000, 5e-3, 20e-6)))
+
+
+def measured():
+    """Print passes, row-steps and seconds of a model beside the simulated ones; the gain."""
+    found = live()
+    for policy, one in found.items():
+        told = [
+            f"{what} {one[what][0]:.4g} simulated, {one[what][1]:.4g} measured"
+            for what in ("passes", "row_steps", "seconds")
+        ]
+        print(f"{policy:<11} {'; '.join(told)}")
+    print("the same tokens:", found["static"]["tokens"] == found["continuous"]["tokens"])
+    return found["static"]["seconds"][1] / found["continuous"]["seconds"][1]
