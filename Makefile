@@ -35,7 +35,7 @@ test-all: test lint slow book browser   ## what is slow as well: every lesson, t
 
 slow: slow-lessons slow-seeds slow-outside slow-rest
 
-ci: ci-pages test slow-seeds slow-outside slow-rest lint   # make -j2: whoever is done takes the next
+ci: ci-pages slow-rest test slow-seeds slow-outside lint   # make -j3: kills and chaos mostly wait, beside two that compute
 
 ci-pages: .venv/dev lessons      # one after the other: the book shows what the wrong answers were told
 	@$(MAKE) --no-print-directory -j1 slow-lessons
