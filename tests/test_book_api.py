@@ -1,11 +1,15 @@
 """The library's page in the book: docstrings as they were written, and nothing taken for markup."""
 
 import importlib.util
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "book/_ext/docstrings.py"
+from batchlab.authoring import library
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "book/_ext/docstrings.py"
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +60,12 @@ def docstrings():
     import importlib
     import inspect
 
-    for line in (SOURCE.parent.parent / "api.md").read_text().splitlines():
-        if line.startswith(".. automodule:: "):
-            module = importlib.import_module(line.split()[-1])
-            for name in module.__all__:
-                one = getattr(module, name)
-                if inspect.isclass(one) or inspect.isroutine(one):
-                    yield f"{module.__name__}.{name}", inspect.getdoc(one) or ""
+    for told in chain.from_iterable(library.modules(ROOT).values()):
+        module = importlib.import_module(f"batchlab.{told}")
+        for name in module.__all__:
+            one = getattr(module, name)
+            if inspect.isclass(one) or inspect.isroutine(one):
+                yield f"{module.__name__}.{name}", inspect.getdoc(one) or ""
 
 
 def test_every_public_class_and_function_says_what_it_is():

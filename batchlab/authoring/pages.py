@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-from batchlab.authoring import catalogue, claims, closure, expand, prose
+from batchlab.authoring import catalogue, claims, closure, expand, library, prose
 
 __all__ = ["bibliography", "formulas", "glossary", "laid_out", "main", "written"]
 
@@ -88,9 +88,11 @@ def laid_out(root: Path, matrix: Path | None, cache: Path) -> dict[str, bytes]:
         lessons,
         {name: texts[name] for name in MEASURED if name in texts},
     )
+    pages |= library.pages(root, texts["api"]) if "api" in texts else {}
     pages |= _matrix(matrix, known)
     pages["references.bib"] = bibliography(book / "references.bib")
-    pages["_toc.yml"] = _contents(known)
+    doors = sorted(name[:-3] for name in pages if name.startswith("api/"))
+    pages["_toc.yml"] = _contents(known, doors)
     config = (book / "_config.yml").read_text(encoding="utf-8")
     pages["_config.yml"] = config.replace("execute:\n", f"execute:\n  cache: {cache}\n")
     for one, text in lessons.items():
@@ -120,7 +122,7 @@ def _executed(root: Path, source: Path, text: str) -> str:
     return text.replace(KERNEL, f"{KERNEL} fingerprint: {depends},", 1)
 
 
-def _contents(known: list[catalogue.Lesson]) -> str:
+def _contents(known: list[catalogue.Lesson], doors: list[str]) -> str:
     parts: dict[str, list[str]] = {}
     for one in known:
         parts.setdefault(one.part, []).append(f"lessons/{one.folder}")
@@ -129,16 +131,19 @@ def _contents(known: list[catalogue.Lesson]) -> str:
         "Real GPUs": list(MEASURED),
         "For reference": list(REFERENCE),
     }
+    below = {
+        "matrix": {f"matrix/{one.folder}": f"{one.number:02d} {one.topic}" for one in known},
+        "api": {name: name.partition("/")[2] for name in doors},
+    }
     lines = ["format: jb-book", "root: index", "parts:"]
     for caption, files in parts.items():
         lines += [f"  - caption: {caption}", "    chapters:"]
         for name in files:
             lines.append(f"      - file: {name}")
-            if name == "matrix":
+            if below.get(name):
                 lines.append("        sections:")
-                for one in known:
-                    lines.append(f"          - file: matrix/{one.folder}")
-                    lines.append(f"            title: {one.number:02d} {one.topic}")
+            for page, title in below.get(name, {}).items():
+                lines += [f"          - file: {page}", f"            title: {title}"]
     return "\n".join(lines) + "\n"
 
 
