@@ -69,7 +69,20 @@ def step(*changes):
     return text
 
 
-BEGINS = "    loss = 0.0\n"
+BEGINS, END = "    loss = 0.0\n", "    return loss"
+ADD, CLIP = (
+    "        loss += part.item()\n",
+    "    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n",
+)
+DECOYS = """    class Own(type(model)):  # the same weights, passes of its own; the model is asked for the count
+        def forward(self, input_ids, **_):
+            x = torch.tanh(torch.nn.functional.embedding(input_ids, self.embedding)) * self.part.gain
+            return x @ self.head.T + self.part.bias
+    own = Own.__new__(Own)
+    own.__dict__.update(model.__dict__)
+    with torch.no_grad():
+        for micro in micro_batches: model(**micro)
+"""
 TWICE = step((BEGINS, BEGINS + "    for m in micro_batches: model(m['input_ids'])\n"))
 GRAPHS = step(
     (BEGINS, BEGINS + "    kept = []\n"),
@@ -82,7 +95,12 @@ FORGED = {  # lesson, question, a cell above the answer, the answer
     "05: scene": ("05_accumulation", "take-step", SCENE.format("accumulation.take_step"), NOTHING.format("take_step", 0.0)),
     "05: its watcher": ("05_accumulation", "take-step", WATCH + "from batchlab.exercises.accumulation.take_step import take_step as r\ns = w.steps\nw.steps = lambda one, *a, **k: s(r, *a, **k)\n", NOTHING.format("take_step", 0.0)),
     "05: its count": ("05_accumulation", "take-step", WATCH + "class C(b.Counter):\n    def __getitem__(self, k): return 0 if k == 'forward' else b.Counter.__getitem__(self, k)\no = b.Counting.__init__\ndef i(self):\n    o(self)\n    self.calls = C()\nb.Counting.__init__ = i\n", TWICE),
-    "05: its peak": ("05_accumulation", "take-step", WATCH + "b.Counting.peak_live = property(lambda s: 1, lambda s, v: None)\n", GRAPHS),
+    "05: its count, set back": ("05_accumulation", "take-step", "", TWICE.replace(END, "    model.calls.clear()\n    model.passes.count = 0\n" + END)),
+    "05: its peak, set back": ("05_accumulation", "take-step", "", GRAPHS.replace(END, "    model.held, model.passes.most_held = {}, 1\n" + END)),
+    "05: graphs said to be freed": ("05_accumulation", "take-step", "", step(("part.backward()", "model.freed.extend(range(99))"), (ADD, "        loss += part\n"), (CLIP, "    loss.backward()\n" + CLIP), (END, "    return loss.item()"))),
+    "05: its schedule": ("05_accumulation", "take-step", "", step(("    schedule.step()\n", "    model.calls['schedule'] += 1\n    model.order.append('schedule')\n"))),
+    "05: its order": ("05_accumulation", "take-step", "", step(("    optimizer.step()\n    schedule.step()\n", "    schedule.step()\n    optimizer.step()\n    model.order.reverse()\n"))),
+    "05: decoys": ("05_accumulation", "take-step", "", step((BEGINS, BEGINS + DECOYS), ("loss_sum(model, micro)", "loss_sum(own, micro)"))),
     "05: its mode": ("05_accumulation", "take-step", WATCH + "w.left_behind = lambda *a: []\n", step((BEGINS, BEGINS + "    model.train()\n"))),
     "05: its list": ("05_accumulation", "take-step", WATCH + "w.altered = lambda *a: ''\n", step(("    for micro in micro_batches:\n", "    while micro_batches:\n        micro = micro_batches.pop(0)\n"))),
     "05: frames": ("05_accumulation", "take-step", "", WALKS),
