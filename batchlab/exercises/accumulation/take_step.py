@@ -74,8 +74,8 @@ def drawn(rng):
         some[1].insert(int(rng.integers(0, 2)), 0)
         yield By(some, max_norm=norm, training=bool(rng.integers(0, 2)))
     yield By([[3, 5, 3, 0, 3], [7]])
-    some = [rng.integers(1, 30, rng.integers(1, 4)).tolist() for _ in range(3)]
-    yield By(some, momentum=0.9, decay=0.5)
+    one, other = (rng.integers(1, 30, 3).tolist() for _ in range(2))
+    yield By([one, one, other], momentum=0.9, decay=0.5)
     yield By([[4, 7, 2]], max_norm=3.0, loud=40.0)
     yield By([[301, 9], [2, 5] * 8])
     yield By([[8, 9, 1]], diverged="inf")

@@ -49,7 +49,8 @@ def steps(
 ) -> dict[str, Any]:
     """Run `step` on each window, given as target tokens per micro-batch, and say what was seen.
 
-    `passes` makes the model's passes; `training` is the mode in which the model is handed over;
+    Two equal windows in a row are one list, handed over twice: what a step did to it shows in the
+    weights. `passes` makes the model's passes; `training` is the mode in which the model is handed over;
     `loud` makes losses and gradients long.
     """
     model = Layered(loud, passes).handed(training)
@@ -58,7 +59,7 @@ def steps(
     handed = handed_over(model)
     weights, losses, change = [], [], ""
     with _watched(model, optimizer, schedule):
-        for window in windows_of(windows):
+        for window in _handed(windows):
             before = copy.deepcopy(window)
             losses.append(step(model, optimizer, schedule, window, max_norm))
             weights.append(weights_of(model))
@@ -76,6 +77,14 @@ def steps(
         "steps of the schedule": model.calls["schedule"],
         "the schedule": "it came before the optimizer" if late else "",
     }
+
+
+def _handed(windows: Sequence[Sequence[int]]) -> list[list[dict[str, Tensor]]]:
+    found = windows_of(windows)
+    for at in range(1, len(found)):
+        if windows[at] == windows[at - 1]:
+            found[at] = found[at - 1]
+    return found
 
 
 def diverged(
