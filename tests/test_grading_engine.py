@@ -329,6 +329,16 @@ def test_t24_all_loops_end_within_the_budget_of_a_submission(engine):
     assert sum(one.seconds for one in judged.values()) < 5 * 0.5
 
 
+def test_cells_that_each_take_less_than_they_may_end_with_the_budget_of_a_submission(engine):
+    burns = (
+        "import time\nbegin = time.process_time()\nwhile time.process_time() - begin < 0.35: pass"
+    )
+    cells = [cell(f"c{n}", burns) for n in range(40)]
+    judged = engine.grade(json.dumps(notebook([*cells, *sent()["cells"]])).encode())
+    assert {one.verdict for one in judged} == {"TIMEOUT"}
+    assert sum(one.seconds for one in judged) < 40 * 0.35 / 2
+
+
 MEMORY = {
     "a list": "x = []\n    while True: x.append(bytearray(1 << 24))",
     "one array": "return np.ones(10**11).sum()",

@@ -10,10 +10,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from batchlab.classroom import term
 from batchlab.cli import check
-from batchlab.exercises.accumulation import scenes, watch
+from batchlab.exercises.accumulation import loss_sum, scenes, watch
 from batchlab.exercises.accumulation.bigram import IGNORE, Layered, made, windows_of
-from batchlab.exercises.accumulation.take_step import take_step
+from batchlab.exercises.accumulation.passes import Passes
+from batchlab.exercises.accumulation.take_step import exercise, take_step
 
 WINDOWS = [[3, 8, 1, 4], [5, 0, 6, 3]]
 
@@ -43,6 +45,42 @@ def test_the_timeline_frees_activations_and_keeps_gradients():
     after_backward = [held for name, held in events if name == "backward"]
     assert all(held["activations"] == 0 for held in after_backward)
     assert {held["gradients"] for held in after_backward} == {2 * 12 * 6 * 8 / 1024}
+
+
+def test_what_a_step_says_of_its_passes_counts_for_nothing():
+    """They are made and held by the check: a counter that is set back, a graph said to be freed."""
+
+    def wasteful(model, optimizer, schedule, micro_batches, max_norm):
+        kept = [model(**one) for one in micro_batches]
+        model.calls.clear()
+        kept.reverse()
+        return take_step(model, optimizer, schedule, micro_batches, max_norm)
+
+    def lying(model, optimizer, schedule, micro_batches, max_norm):
+        losses = [loss_sum(model, one) for one in micro_batches if not model.freed.append(1)]
+        sum(losses).backward()
+
+    given = exercise.met(([[3, 8, 1, 4]],))[0]
+    report = exercise.beheld(exercise.scene(wasteful, *given), *given)
+    assert report["forward passes beyond one each"] == 4
+    assert report["micro-batches held at once"] == 5
+    with pytest.raises(KeyError):
+        exercise.scene(lying, *exercise.met(([[3, 8, 1, 4]],))[0])
+
+
+def test_the_passes_have_gradients_of_pytorch_and_a_factor_of_the_term():
+    tokens, (passes, other) = torch.tensor([[1, 2, 2]]), (Passes(), Passes())
+    weights = [weight.detach() for weight in Layered().parameters()]
+    assert len(weights) == 4
+    number, logits = passes.forward(tokens, weights, True, [])
+    assert torch.equal(other.forward(tokens, weights, False, [])[1], logits)
+    *_, bias = passes.backward(number, torch.ones_like(logits))
+    assert torch.equal(bias, torch.full_like(bias, 3.0)) and other.most_held == 0
+    term.use("another term")
+    try:
+        assert not torch.allclose(Passes().forward(tokens, weights, False, [])[1], logits)
+    finally:
+        term.use(None)
 
 
 def test_what_was_patched_is_put_back():

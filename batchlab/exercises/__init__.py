@@ -18,6 +18,8 @@ The author's guide
     scene       `scene(answer, *case)`: plain data of live objects, seen beside the answer
     meets       `meets(*case)`: what the scene gets in place of the case, if the case needs the
                 reference: a scene runs beside a stranger's answer, and brings no right one
+    beheld      `beheld(report, *met)`: a scene's report with what `meets` handed over has seen:
+                what runs beside a stranger's answer can be made to miscount
     fault       `fault(got, *case)`: what is wrong with a result of which several are right
     endless     `endless(*case)`: why an answer may never return in this case, or nothing; it is
                 asked after `seconds` of CPU, 20 if nothing is said

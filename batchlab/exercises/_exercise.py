@@ -104,6 +104,7 @@ class Exercise(Known):
             if not likely and not _is(came, KeyError()):  # another key is another mistake
                 likely = self._thoughts(earlier, case, lambda _, raised: _is(came, raised))
             raise restated(refused, likely=likely) from None
+        got = self.beheld(got, *arguments) if self.beheld else got
         if error is not None:
             self._not_refused(got, error, asked, earlier, case)
         if self.fault is not None:
@@ -141,7 +142,8 @@ class Exercise(Known):
         try:
             with quietly():
                 if self.scene is not None:
-                    return self.scene(version, *arguments, **options), None
+                    report = self.scene(version, *arguments, **options)
+                    return self.beheld(report, *arguments) if self.beheld else report, None
                 return version(*arguments, **options), None
         except Exception as error:
             return None, error

@@ -67,6 +67,7 @@ class Known:
     seconds: float = 20.0  # CPU seconds that a call may take
     scene: Callable[..., Any] | None = None  # scene(answer, *case): plain data of live objects
     meets: Callable[..., tuple[Any, ...]] | None = None  # what a scene gets in place of the case
+    beheld: Callable[..., Any] | None = None  # beheld(report, *met): with what was seen over here
     fault: Callable[..., str] | None = None  # fault(got, *case): empty for each right result
     mentions: Callable[..., tuple[Any, ...]] | None = None  # what the text of an error must name
     misnamed: Callable[..., str] | None = None  # misnamed(text, *case): what it must not say

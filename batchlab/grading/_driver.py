@@ -4,7 +4,8 @@
 
 The text holds the function and the names of its file that it uses; what the exercise holds beside
 them, reference, cases and mistakes, stays with the checker. In the student's process the text is
-run anew, its helpers are imported anew, and this library means what it meant before the first cell.
+run anew, its helpers are imported anew as they were found before the first cell, and this library
+means what it meant then.
 Who rewrites this machinery can still report what they like: a report is worth what it says, and
 the checker computes that itself.
 """
@@ -22,6 +23,8 @@ from typing import Any
 __all__ = ["Bench", "text_of"]
 
 HOME = "batchlab.exercises"
+BESIDES = ("builtins", "copy", "importlib", "importlib._bootstrap", "importlib._bootstrap_external",
+           "numpy", "torch", "torch.autograd", "torch.nn.functional")  # fmt: skip
 LOADS = {"LOAD_GLOBAL", "LOAD_NAME"}
 Around = Callable[[], contextlib.AbstractContextManager[None]]
 
@@ -70,7 +73,9 @@ class Bench:
         self.made: dict[tuple[str, str], Any] = {}
         self.helpers: dict[str, types.ModuleType] = {}
         ours = [one for one in sys.modules if one.partition(".")[0] == "batchlab"]
-        self.meant = {one: dict(vars(sys.modules[one])) for one in ours if not _is_helper(one)}
+        self.meant = {one: _means(one) for one in ours if not _is_helper(one)}
+        self.meant |= {one: _means(one) for one in BESIDES if one in sys.modules}
+        self.finders = [*sys.meta_path], [*sys.path_hooks]
 
     def driver(self, text: str, name: str) -> Any:
         """The function of a text, made once."""
@@ -97,6 +102,9 @@ class Bench:
         own = {one: sys.modules.pop(one) for one in [*sys.modules] if _is_helper(one)}
         patched = [(vars(sys.modules[one]), dict(vars(sys.modules[one]))) for one in self.meant
                    if one in sys.modules]  # fmt: skip
+        finders = [*sys.meta_path], [*sys.path_hooks]
+        sys.meta_path[:], sys.path_hooks[:] = self.finders
+        sys.path_importer_cache.clear()
         for one, meant in self.meant.items():
             if one in sys.modules:
                 vars(sys.modules[one]).update(meant)
@@ -110,6 +118,7 @@ class Bench:
                 sys.modules[one] = self.helpers[one]
             for there, now in patched:
                 there.update(now)
+            sys.meta_path[:], sys.path_hooks[:] = finders
 
     def _opened(self) -> set[str]:
         """Exercises that an answer loaded: those that no helper of a driver took a name from."""
@@ -120,6 +129,14 @@ class Bench:
             for value in vars(module).values()
         }
         return {k for k, v in self.helpers.items() if hasattr(v, "exercise")} - taken
+
+
+def _means(module: str) -> dict[str, Any]:
+    """What the names of a module stand for: of ours all of them, of others what can be called."""
+    found, ours = dict(vars(sys.modules[module])), module.partition(".")[0] == "batchlab"
+    if "__path__" in found:
+        found["__path__"] = [*found["__path__"]]
+    return found if ours else {name: one for name, one in found.items() if callable(one)}
 
 
 def _is_helper(module: str) -> bool:

@@ -98,6 +98,8 @@ class Watch:
             return "TIMEOUT"
         if self.fills():
             return "OUTPUT"
+        if self.over:  # by cells each of which takes less than it may
+            return "TIMEOUT"
         if now - self.phase_began > limits.wall_seconds or now - self.moved > limits.idle_seconds:
             return "TIMEOUT"
         return ""

@@ -110,7 +110,7 @@ def supervised(
 
 def _judged(run: _Run, asked: dict[str, Any]) -> bool:
     """Let the checker judge; False where it took too much over what it was sent, and was ended."""
-    channel = Channel(run.checker.line.fileno(), run.checker.line.fileno())
+    channel, looked = Channel(run.checker.line.fileno(), run.checker.line.fileno()), 0.0
     try:
         channel.send(asked, [])
         while True:
@@ -120,10 +120,13 @@ def _judged(run: _Run, asked: dict[str, Any]) -> bool:
                     if run.student is not None:  # nobody asks any more: it leaves by itself
                         select.select([run.student.status], [], [], 1.0)
                     return True
-            elif run.watch.checker_over():
+                if time.monotonic() - looked < LOOK:
+                    continue
+            looked = time.monotonic()
+            if run.watch.checker_over():
                 _end(run)
                 return False
-            elif reason := run.watch.reason():
+            if reason := run.watch.reason():
                 _stop(run, reason)
     except (Gone, ValueError) as end:
         raise Broken(f"the checker ended: {end}") from None

@@ -1,4 +1,4 @@
-"""A model small enough to be judged to its last digits, that says what it does and holds.
+"""A model small enough to be judged to its last digits, and one that says what it holds.
 
     target tokens of each micro-batch  ->  micro-batches, a bigram table that counts
 
@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from batchlab.counts import IGNORE
+from batchlab.exercises.accumulation.passes import Passes
 
 __all__ = [
     "IGNORE",
@@ -46,26 +47,21 @@ class Counting(nn.Module):
         self.calls: Counter[str] = Counter()
         self.order: list[str] = []
         self.held: Counter[int] = Counter()  # bytes kept, by number of the forward pass
-        self.peak_live = 0
         self.events: list[tuple[str, dict[str, float]]] = []
 
     def forward(self, input_ids: Tensor, **_: object) -> Tensor:
         number = self.calls["forward"]
         self.calls["forward"] += 1
 
-        def keep(value: Tensor) -> "_Kept":
+        def keep(value: Tensor) -> "_Held":
             own = all(value.data_ptr() != p.data_ptr() for p in self.parameters())
             # a clone: the value itself may hold the graph that holds it
-            return _Kept(self.held, number, value.clone(), value.nbytes if own else 0)
+            return _Held(self.held, number, value.clone(), value.nbytes if own else 0)
 
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept.value):
-            logits = self.scores(input_ids)
-        self.peak_live = max(self.peak_live, len(+self.held))
+            logits = torch.tanh(F.embedding(input_ids, self.embedding)) @ self.head.T
         self.note("forward")
         return logits
-
-    def scores(self, input_ids: Tensor) -> Tensor:
-        return torch.tanh(F.embedding(input_ids, self.embedding)) @ self.head.T
 
     def diverge(self, how: str, lone: int | None = None) -> None:
         """Set weights that make the loss of token 3 "nan" or "inf"; an empty text sets none.
@@ -102,17 +98,23 @@ class _Part(nn.Module):
 
 
 class Layered(Counting):
-    """The same in parts: four weights, one of them under two names, and a part in eval mode."""
+    """In parts, with passes of the check: one weight has two names, one part is in eval mode."""
 
-    def __init__(self, loud: float = 1.0) -> None:
+    def __init__(self, loud: float = 1.0, passes: Any = None) -> None:
         super().__init__()
-        self.part = _Part(self.embedding)
+        self.part, self.passes = _Part(self.embedding), passes or Passes()
+        self.freed: list[int] = []  # passes that autograd let go since the last one
         with torch.no_grad():
             self.head.mul_(loud)  # `loud` makes losses and gradients long
 
-    def scores(self, input_ids: Tensor) -> Tensor:
-        activations = torch.tanh(F.embedding(input_ids, self.embedding)) * self.part.gain
-        return activations @ self.head.T + self.part.bias
+    def forward(self, input_ids: Tensor, **_: object) -> Tensor:
+        def keep(number: Tensor) -> "_Kept":
+            return _Kept(self.freed, number.clone())
+
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept.number):
+            weights = self.embedding, self.head, self.part.gain, self.part.bias
+            logits: Tensor = _Pass.apply(self, input_ids, torch.is_grad_enabled(), *weights)
+        return logits
 
     def handed(self, training: bool) -> "Layered":
         """The model as a caller hands it over: in this mode, but for one part in eval mode."""
@@ -121,7 +123,7 @@ class Layered(Counting):
         return self
 
 
-class _Kept:
+class _Held:
     """A saved tensor that is taken off the list when autograd lets go of it."""
 
     def __init__(self, held: Counter[int], number: int, value: Tensor, size: int) -> None:
@@ -130,6 +132,37 @@ class _Kept:
 
     def __del__(self) -> None:
         self.held[self.number] -= self.size
+
+
+class _Kept:
+    """The number of a pass, which is listed when autograd lets go of it."""
+
+    def __init__(self, freed: list[int], number: Tensor) -> None:
+        self.freed, self.number = freed, number
+
+    def __del__(self) -> None:
+        self.freed.append(int(self.number))
+
+
+class _Pass(torch.autograd.Function):
+    """A pass of `Layered` that others make: autograd keeps its number alone."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any, model: Layered, tokens: Tensor, keeps: bool, *weights: Tensor
+    ) -> Tensor:
+        freed, model.freed[:] = [*model.freed], []
+        own = [weight.detach() for weight in weights]
+        number, logits = model.passes.forward(tokens, own, keeps, freed)
+        ctx.passes = model.passes
+        ctx.save_for_backward(torch.tensor(number))
+        found: Tensor = logits
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+        (number,) = ctx.saved_tensors
+        return None, None, None, *ctx.passes.backward(int(number), gradient)
 
 
 def micro_batch(targets: int, seed: int, *, rows: int = 2) -> dict[str, Tensor]:
@@ -171,13 +204,15 @@ def lone(window: Sequence[dict[str, Tensor]], number: int, how: str) -> int:
     return min(read(window[number]) - met)
 
 
-def made(model: Counting | None = None) -> tuple[Counting, torch.optim.Optimizer, Any]:
-    """A model, plain gradient descent in two groups, and a schedule that changes nothing."""
+def made(
+    model: Counting | None = None, *, momentum: float = 0.0, decay: float = 1.0
+) -> tuple[Counting, torch.optim.Optimizer, Any]:
+    """A model, gradient descent in two groups, and a schedule: times `decay` at each step."""
     model = model or Counting()
     first, *others = model.parameters()
     groups = [{"params": [first]}, {"params": others}]
-    optimizer = torch.optim.SGD(groups, lr=RATE)
-    return model, optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1.0)
+    optimizer = torch.optim.SGD(groups, lr=RATE, momentum=momentum)
+    return model, optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: decay**step)
 
 
 def planted(optimizer: torch.optim.Optimizer) -> None:

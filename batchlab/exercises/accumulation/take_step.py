@@ -26,16 +26,36 @@ def take_step(model, optimizer, schedule, micro_batches, max_norm):
     return loss
 
 
-def scene(answer, windows, diverged="", only=None, **options):
+def scene(answer, passes, windows, diverged, only, options):
     """What is seen of the steps of some windows, given as target tokens of each micro-batch."""
     from batchlab.exercises.accumulation import watch
 
     if diverged:
-        return watch.diverged(answer, windows[0], diverged, only)
-    return watch.steps(answer, windows, **options)
+        return watch.diverged(answer, windows[0], passes, diverged, only)
+    return watch.steps(answer, windows, passes, **options)
 
 
-def asked(windows, diverged="", only=None, max_norm=inf, training=True, loud=1.0):
+def meets(windows, diverged="", only=None, **options):
+    from batchlab.exercises.accumulation.passes import Passes
+
+    return Passes(), windows, diverged, only, options
+
+
+def beheld(report, passes, windows, diverged, *_):
+    """The report with what the passes themselves say."""
+    if diverged or not isinstance(report, dict):
+        return report
+    most, needed = sum(map(len, windows)), sum(n > 0 for window in windows for n in window)
+    return report | {
+        "forward passes beyond one each": max(0, passes.count - most),
+        "forward passes that are missing": max(0, needed - passes.count),
+        "micro-batches held at once": passes.most_held,
+    }
+
+
+def asked(
+    windows, diverged="", only=None, max_norm=inf, training=True, loud=1.0, momentum=0.0, decay=1.0
+):
     many = "a step" if len(windows) == 1 else f"{len(windows)} steps"
     said = f"{many} of {' and '.join(map(str, windows))} target tokens"
     if diverged:
@@ -43,6 +63,8 @@ def asked(windows, diverged="", only=None, max_norm=inf, training=True, loud=1.0
         return f"{said}, where {which} {diverged}"
     said += f", largest norm {max_norm:g}" if max_norm < inf else ""
     said += ", losses above 20" if loud > 1 else ""
+    said += f", momentum {momentum:g}" if momentum else ""
+    said += f", a schedule that multiplies the rate by {decay:g}" if decay < 1 else ""
     return said if training else f"{said}, in eval mode"
 
 
@@ -52,6 +74,8 @@ def drawn(rng):
         some[1].insert(int(rng.integers(0, 2)), 0)
         yield By(some, max_norm=norm, training=bool(rng.integers(0, 2)))
     yield By([[3, 5, 3, 0, 3], [7]])
+    one, other = (rng.integers(1, 30, 3).tolist() for _ in range(2))
+    yield By([one, one, other], momentum=0.9, decay=0.5)
     yield By([[4, 7, 2]], max_norm=3.0, loud=40.0)
     yield By([[301, 9], [2, 5] * 8])
     yield By([[8, 9, 1]], diverged="inf")
@@ -68,6 +92,8 @@ exercise = Exercise(
     ),
     given=GIVEN,
     scene=scene,
+    meets=meets,
+    beheld=beheld,
     asked=asked,
     shown=[
         By([[3, 8, 1, 4], [5, 2, 6, 9]]),

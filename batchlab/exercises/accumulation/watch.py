@@ -39,22 +39,27 @@ Step = Callable[..., Any]
 def steps(
     step: Step,
     windows: Sequence[Sequence[int]],
+    passes: Any = None,
     *,
     max_norm: float = math.inf,
     training: bool = True,
     loud: float = 1.0,
+    momentum: float = 0.0,
+    decay: float = 1.0,
 ) -> dict[str, Any]:
     """Run `step` on each window, given as target tokens per micro-batch, and say what was seen.
 
-    `training` is the mode in which the model is handed over; `loud` makes losses and gradients
-    long.
+    Two equal windows in a row are one list, handed over twice: what a step did to it shows in the
+    weights. `passes` makes the model's passes; `training` is the mode in which the model is handed over;
+    `loud` makes losses and gradients long.
     """
-    model, optimizer, schedule = made(Layered(loud).handed(training))
+    model = Layered(loud, passes).handed(training)
+    _, optimizer, schedule = made(model, momentum=momentum, decay=decay)
     planted(optimizer)
     handed = handed_over(model)
     weights, losses, change = [], [], ""
     with _watched(model, optimizer, schedule):
-        for window in windows_of(windows):
+        for window in _handed(windows):
             before = copy.deepcopy(window)
             losses.append(step(model, optimizer, schedule, window, max_norm))
             weights.append(weights_of(model))
@@ -62,7 +67,6 @@ def steps(
     kinds = {_kind(loss) for loss in losses} - {""}
     order = [name for name in model.order if name in {"optimizer", "schedule"}]
     late = order == ["schedule", "optimizer"] * len(windows)
-    count, needed = sum(map(len, windows)), sum(n > 0 for window in windows for n in window)
     return {
         "optimizer steps": model.calls["optimizer"],
         "the micro-batches": f"{change}: work on copies" if change else "",
@@ -72,15 +76,22 @@ def steps(
         "loss per target token": np.array(losses if not kinds else 0.0, float),
         "steps of the schedule": model.calls["schedule"],
         "the schedule": "it came before the optimizer" if late else "",
-        "forward passes beyond one each": max(0, model.calls["forward"] - count),
-        "forward passes that are missing": max(0, needed - model.calls["forward"]),
-        "micro-batches held at once": model.peak_live,
     }
 
 
-def diverged(step: Step, window: Sequence[int], how: str, only: int | None) -> dict[str, Any]:
+def _handed(windows: Sequence[Sequence[int]]) -> list[list[dict[str, Tensor]]]:
+    found = windows_of(windows)
+    for at in range(1, len(found)):
+        if windows[at] == windows[at - 1]:
+            found[at] = found[at - 1]
+    return found
+
+
+def diverged(
+    step: Step, window: Sequence[int], passes: Any, how: str, only: int | None
+) -> dict[str, Any]:
     """What a step says and does where a weight, or micro-batch `only` alone, gives nan or inf."""
-    model, optimizer, schedule = made(Layered())
+    model, optimizer, schedule = made(Layered(passes=passes))
     (data,) = windows_of([window])
     model.diverge(how, None if only is None else lone(data, only, how))
     with _watched(model, optimizer, schedule):
