@@ -260,6 +260,10 @@ def test_the_innermost_part_has_the_moment(monkeypatch):
     assert clock.wall["host"] == 7.0 and not clock.inside("optimizer")
     clock.restart("between")
     assert clock.wall == {} and clock.base == "between"
+    turns = []
+    monkeypatch.setattr(ours, "process_time", lambda: turns.append(clock.turning) or 0.0)
+    clock.turn()
+    assert turns == [True] and not clock.turning, "what the collector must not interrupt"
 
 
 @pytest.mark.slow

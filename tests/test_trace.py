@@ -196,10 +196,12 @@ def test_the_step_that_is_traced_is_the_step_of_the_library(monkeypatch):
     taken = []
     real = loop.train_step
     monkeypatch.setattr(
-        loop, "train_step", lambda *a, **k: taken.append(len(a[2])) or real(*a, **k)
+        loop, "train_step", lambda *a, **k: taken.append((len(a[2]), k)) or real(*a, **k)
     )
-    trace.predict_peak(config(2, 32, 64), rows=1, length=8, accumulation=4)
-    assert taken == [2]
+    wider = {"dtype": BF16, "accumulate_in": FP32}
+    trace.predict_peak(config(2, 32, 64), rows=1, length=8, accumulation=4, **wider)
+    ((parts, how),) = taken
+    assert (parts, how["accumulate_in"], how["scaler"]) == (2, FP32, None)
 
 
 def test_no_model_of_this_size_is_ever_made():
