@@ -186,6 +186,8 @@ def test_the_waterfall_is_that_of_the_doctor():
     assert figure.batchlab_alt == plots.lost_time(diagnosis).batchlab_alt
     (axes,) = figures.MAKERS["throughput"](figures.Material(found, [])).axes
     (priced,) = (one for one in axes.lines if "priced" in str(one.get_label()))
+    steps = figures.MAKERS["predicted_steps"](figures.Material(found, []))
+    assert steps.axes[1].get_xlabel() == "measured, milliseconds"
     ends = [found.lines[0].cell.rows, found.lines[-1].cell.rows]
     assert [priced.get_xdata()[0], priced.get_xdata()[-1]] == pytest.approx(ends)
 
