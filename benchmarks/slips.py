@@ -21,6 +21,7 @@ __all__ = ["slips"]
 Slip = tuple[ast.AST, str, int | None, Any]
 BESIDE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 FALLS_TO = {"get": 1, "pop": 1, "next": 1, "getattr": 2, "setdefault": 1}  # place of the default
+COMMUTE = ("max", "min", "maximum", "minimum")
 BODIES = ("body", "orelse", "finalbody")
 
 
@@ -92,15 +93,20 @@ def _dropped(node: ast.AST) -> Iterator[Slip]:
             for at, one in enumerate(keywords):
                 if one.arg not in (None, "strict"):
                     yield node, "keywords", None, keywords[:at] + keywords[at + 1 :]
-            name = getattr(func, "attr", getattr(func, "id", ""))
+            name = _name_of(func)
             if name in FALLS_TO and len(args) == FALLS_TO[name] + 1:
                 yield node, "args", None, args[:-1]
+
+
+def _name_of(called: ast.expr) -> str:
+    return str(getattr(called, "attr", getattr(called, "id", "")))
 
 
 def _exchanged(node: ast.AST) -> Iterator[Slip]:
     if not isinstance(node, ast.Call):
         return
-    args, named = node.args, [one for one in node.keywords if one.arg not in (None, "strict")]
+    args = [] if _name_of(node.func) in COMMUTE else node.args
+    named = [one for one in node.keywords if one.arg not in (None, "strict")]
     for at in range(len(args) - 1):
         first, second = args[at], args[at + 1]
         if not isinstance(first, ast.Starred) and not isinstance(second, ast.Starred):

@@ -226,12 +226,12 @@ def test_the_doctor_is_heard_again_as_evidence_grows_and_his_word_is_kept():
 
 
 def test_a_copy_is_one_file_that_asks_nobody(tmp_path, capsys):
-    append(tmp_path / "run.jsonl", line(11, note="</script><b>"))
+    append(tmp_path / "run.jsonl", line(11, environment={"device": "</script><b>"}))
     assert main(["watch", str(tmp_path / "run.jsonl"), "--export", str(tmp_path / "a.html")]) == 0
     text = (tmp_path / "a.html").read_text()
     assert "http://www.w3.org/2000/svg" in text and text.count("http") == 1, "a name, no address"
     assert "src=" not in text and '"copied": "20' in text
-    assert len(text) < 10**5
+    assert len(text) < 10**5 and "\\u003c/script>\\u003cb>" in text
     shown = dashboard.show(tmp_path / "run.jsonl")
     assert shown._repr_html_().startswith("<iframe srcdoc=") and "&lt;script" in shown._repr_html_()
     assert main(["watch", str(tmp_path / "none.jsonl"), "--export", str(tmp_path / "b.html")]) == 1

@@ -218,6 +218,15 @@ def test_a_plain_dataloader_divides_its_workers_lanes(source):
     assert torch.equal(next(iter(again))["input_ids"], alone[1])
 
 
+def test_a_worker_beyond_the_lanes_has_nothing_to_do():
+    """The fault: more workers than lanes ended in "min() iterable argument is empty"."""
+    streams = [Stream([[5, 6], [7]], 3, lanes=1) for _ in range(2)]
+    for part, stream in enumerate(streams):
+        stream.take_part(part, 2)
+    assert [len(seen(stream)) for stream in streams] == [2, 0]
+    assert [stream.standing.epoch for stream in streams] == [1, 0]
+
+
 @pytest.mark.parametrize(
     ("too_long", "kept"),
     [("drop", [[3]]), ("truncate", [[1, 2], [3]]), ("split", [[1, 2], [1], [3]])],

@@ -49,12 +49,14 @@ def peak_at(small, rows, documents=DOCUMENTS, **how):
     return found.best.peak_bytes
 
 
-def test_the_largest_rows_fit_and_one_more_does_not(small):
+def test_the_largest_rows_fit_and_one_more_does_not(small, monkeypatch):
     wall = peak_at(small, 5)
     found = fit.largest_rows(small, DOCUMENTS, budget_bytes=wall)
     assert (found.rows, found.refused_rows, found.spare_bytes) == (5, 6, 0)
     assert [(one.rows, one.fits) for one in found.tries] == [(5, True), (6, False)]
     assert fit.largest_rows(small, DOCUMENTS, budget_bytes=wall - 1).rows == 4
+    monkeypatch.setattr(fit, "free_bytes", lambda _: wall)
+    assert fit.largest_rows(small, DOCUMENTS).rows == 5, "what is free, if nothing is said"
     assert all(abs(one.residual_bytes) < 0.03 * one.peak_bytes for one in found.tries)
 
 
@@ -269,6 +271,9 @@ def test_free_memory_is_known_and_a_limit_counts(small, monkeypatch):
     monkeypatch.setattr(counter, "_free_address_space", lambda: 5 * units.MIB)
     held = counter.bytes_held(small.parameters())
     assert counter.free_bytes(small) == pytest.approx(held + 5 * units.MIB, rel=0.01)
+    monkeypatch.setattr(counter.Path, "read_text", lambda _: "MemTotal: 7 kB")
+    with pytest.raises(ValueError, match="does not say how much memory is free: give a budget"):
+        counter.free_bytes(small)
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,8 @@ def test_yaml_that_repeats_itself_by_name_costs_no_time(tmp_path):
     assert f"{ROWS} must be a whole number" in unreadable(path, devices=1, length=8)
     path.write_text("\n".join([*lines, f"{ROWS}: 2"]))
     assert from_config(path, devices=1, length=8).plan.rows == 2
+    path.write_text("\n".join([*lines, "batch_size: 2"]))  # of whom, a name at any depth would tell
+    assert "batch_size alone may be of" in unreadable(path, devices=1, length=8)
 
 
 def test_merged_settings_of_yaml_are_read(tmp_path):

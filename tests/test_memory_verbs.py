@@ -117,3 +117,4 @@ def test_a_sweep_takes_the_attention_that_is_named():
     assert eager.make("float32", "padded").config._attn_implementation == "eager"
     assert plain.make("float32", "padded").config._attn_implementation not in options.ATTENTIONS
     assert plain.identity != eager.identity, "records of both are not mixed"
+    assert plain.identity.model.name == "small"

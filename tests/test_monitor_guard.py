@@ -187,7 +187,9 @@ def test_a_copy_of_the_model_is_not_recorded_and_a_pickle_needs_no_library(tmp_p
         for _ in range(4):
             for other in (mean, loaded):
                 other(input_ids=ids, labels=ids).loss.backward()
-            net(input_ids=ids, labels=ids).loss.backward()
+            loss = net(input_ids=ids, labels=ids).loss
+            torch.save(loss, io.BytesIO())  # no word of the recorder's hook
+            loss.backward()
             optimizer.step()
     (cell,) = records.read(path).cells()
     assert (cell.steps, cell.micro_batches) == (3, 3)
@@ -260,6 +262,10 @@ def test_the_innermost_part_has_the_moment(monkeypatch):
     assert clock.wall["host"] == 7.0 and not clock.inside("optimizer")
     clock.restart("between")
     assert clock.wall == {} and clock.base == "between"
+    turns = []
+    monkeypatch.setattr(ours, "process_time", lambda: turns.append(clock.turning) or 0.0)
+    clock.turn()
+    assert turns == [True] and not clock.turning, "what the collector must not interrupt"
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ import pytest
 import torch
 
 from batchlab import cli, counts, doctor, monitor, records, report
+from batchlab.monitor import _clock
+from tests.clock import Clock
 from tests.test_stacks import DOCUMENTS, SETTINGS, padding_collator, tiny, tokenizer
 
 QUIET = pytest.mark.filterwarnings("ignore:.*gradient_checkpointing` is deprecated")  # TRL, PEFT
@@ -209,19 +211,23 @@ def test_a_lightning_trainer_with_its_callback(tmp_path, mode):
     assert sides < cell.seconds and cell.outside_seconds >= 0.08 and cell.saving_seconds > 0
 
 
-def test_a_model_that_trains_in_evaluation_mode_says_so_and_is_recorded(tmp_path):
-    net, path = tiny().eval(), tmp_path / "run.jsonl"
+def test_a_model_that_trains_in_evaluation_mode_says_so_and_is_recorded(tmp_path, monkeypatch):
+    net, path, ours = tiny(), tmp_path / "run.jsonl", Clock()
+    monkeypatch.setattr(_clock, "time", ours)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     ids = torch.tensor([DOCUMENTS[5]] * 2)
     with (
         pytest.warns(UserWarning, match=r"trains in evaluation mode.*model\.train\(\)") as told,
         monitor.watch(net, optimizer, path),
     ):
-        for _ in range(4):
+        for number in range(4):
+            net.train(number == 0)
             net(input_ids=ids, labels=ids).loss.backward()
+            ours.sleep(1.0)
             optimizer.step()
     (cell,) = cells_of(path)
     assert (cell.steps, cell.micro_batches, len(told)) == (3, 3, 1)
+    assert (cell.parts.host_seconds, cell.parts.away_seconds) == (0, 3), "asleep at its work"
 
 
 def test_passes_in_evaluation_mode_that_forget_no_grad_are_no_training(tmp_path):

@@ -43,6 +43,7 @@ def test_a_word_means_the_same_in_every_verb():
             meaning = (action.help or "").split(" (default")[0]
             what = (meaning, action.metavar, action.type, action.choices, type(action))
             assert seen.setdefault(name, what) == what, name
+            assert action.metavar != "N" or action.type("3") == 3, name
     words = {f"--{word.replace('_', '-')}" for word in options.WORDS}
     assert set(seen) - {"--help"} == words, "offered somewhere, and defined here: both or neither"
 

@@ -74,6 +74,19 @@ def test_a_probe_takes_fewer_rows_and_fewer_slots_of_the_loops_own_batch(tmp_pat
     assert doctor.diagnose(own).sizes == 1, "without it, one size"
 
 
+def test_a_probe_takes_its_passes_in_the_precision_of_the_loop(tmp_path):
+    one, seen = net(), []
+    one.lm_head.register_forward_hook(lambda _, __, out: seen.append(out.dtype))
+    optimizer = torch.optim.SGD(one.parameters(), lr=0.1)
+    with monitor.watch(one, optimizer, tmp_path / "run.jsonl", probe=True):
+        for _ in range(5):
+            with torch.autocast("cpu", torch.bfloat16):
+                loss = one(**batch(4, 24)).loss
+            loss.backward()
+            optimizer.step()
+    assert len(seen) > 5 and set(seen) == {torch.bfloat16}
+
+
 def test_what_cannot_be_probed_safely_is_left_alone_and_told(tmp_path):
     def loop(one, **more):
         optimizer = torch.optim.SGD(one.parameters(), lr=0.1)

@@ -163,6 +163,14 @@ def test_the_decay_keeps_the_timescale_by_hand():
             proposal.decay(*given)
 
 
+def test_the_law_of_compute_is_told_where_it_was_shown():
+    found = propose(Wish(2.5e9, ModelShape(768, 12, 12, 12, 64, 2048, 32_000), length=1024))
+    (told,) = (one for one in found.rates if one.why.startswith("DeepSeek LLM 2024: "))
+    at, rate = proposal.compute_law(2.5e9, found.wish.flops_without_tables)
+    assert told.middle == pytest.approx(rate * math.sqrt(found.batch / at))
+    assert told.cites == ("deepseek2024llm",)
+
+
 @settings(max_examples=25)
 @given(
     st.floats(2.3e9, 1.4e11), st.sampled_from([1, 2, 6, 8, 48, 64]),

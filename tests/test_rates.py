@@ -27,6 +27,9 @@ def test_published_numbers_of_every_rule():
     assert rates.half_life(0.95, 512 * 1024) == pytest.approx(7_084_917, abs=1)
     with pytest.raises(ValueError, match="beta2 must be"):
         rates.half_life(1.0, 512)
+    for tokens, step, name in ((0, 512, "half_life_tokens"), (1e6, 0, "tokens_per_step")):
+        with pytest.raises(ValueError, match=f"{name} must be above 0"):
+            rates.beta2_of(tokens, step)
     assert rates.small_batch_power(1e-3, 1, 1024) == pytest.approx(3e-3)
     assert rates.weight_decay_for(0.1, 256, 512) == pytest.approx(0.2)
 

@@ -135,6 +135,7 @@ def test_a_folder_gets_every_figure_that_the_records_allow(capsys, write, tmp_pa
     code, text, _ = run(capsys, write([*visits(), *PEAKS, ended(16)]), "--figure", folder)
     assert code == 0
     assert {path.stem for path in folder.iterdir()} == set(figures.NAMES)
+    assert all(f"Drawn: {path}" in text for path in folder.iterdir())
     _, text, _ = run(capsys, write(PEAKS, "peaks.jsonl"), "--figure", tmp_path / "peaks")
     assert "Not drawn: throughput (no cell finished)" in text
     assert {path.stem for path in (tmp_path / "peaks").iterdir()} == {"memory", "predicted_peaks"}
@@ -183,6 +184,12 @@ def test_the_waterfall_is_that_of_the_doctor():
     figure = figures.MAKERS["lost_time"](figures.Material(found, []))
     diagnosis = doctor.diagnose(line.cell for line in found.lines)
     assert figure.batchlab_alt == plots.lost_time(diagnosis).batchlab_alt
+    (axes,) = figures.MAKERS["throughput"](figures.Material(found, [])).axes
+    (priced,) = (one for one in axes.lines if "priced" in str(one.get_label()))
+    steps = figures.MAKERS["predicted_steps"](figures.Material(found, []))
+    assert steps.axes[1].get_xlabel() == "measured, milliseconds"
+    ends = [found.lines[0].cell.rows, found.lines[-1].cell.rows]
+    assert [priced.get_xdata()[0], priced.get_xdata()[-1]] == pytest.approx(ends)
 
 
 def test_the_records_of_a_running_loop_are_read_as_well(capsys, tmp_path):

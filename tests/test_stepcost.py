@@ -6,6 +6,7 @@ from scipy.optimize import nnls
 
 from batchlab.doctor import _solve
 from batchlab.doctor import prices as stepcost
+from batchlab.doctor._steps import Steps
 from tests.planted import FIXED, PAIR, SLOT, cell, change, ended, whole, with_side
 
 
@@ -120,3 +121,25 @@ def test_visits_of_two_models_or_two_accumulations_stay_two_cells():
     assert [one.repeats for one in merged] == [2, 1, 1]
     assert merged[0].seconds == pytest.approx(2 * cell(4).seconds)
     assert merged[0].micro_batches / merged[0].steps == 4  # the mistake: a mean of 4 and 2
+
+
+SIZES = np.array([(1, 2000, 2e6), (1, 16_000, 9e7), (8, 9000, 1e7), (1, 2000, 2e6)])
+PRICES = np.array([FIXED, SLOT, PAIR])
+
+
+@pytest.mark.parametrize(
+    ("away", "kept", "least"),
+    [((0.05, 0, 0, -0.05), 4, 0.05), ((0, 0, 0, 9.0), 3, 0.01)],
+    ids=["a visit that another one repeats", "a pause that repeats nothing"],
+)
+def test_other_luck_spreads_as_far_as_the_visits_that_count_can_tell(away, kept, least):
+    """The mistakes: each visit pulls its own prediction; a visit that is left out repeats one."""
+    block, none = np.repeat(np.arange(4), 2), np.zeros(8)
+    size = SIZES[block]
+    seconds = size @ PRICES * (1 + np.array(away)[block])
+    steps = Steps(size, seconds, none, none > 0, block, np.full(8, -1), block)
+    found = _solve.estimate(steps, [0.0])
+    assert found.kept.sum() == 2 * kept and found.prices == pytest.approx(PRICES)
+    draws = _solve.redrawn(steps, found, [0.0], 400, np.random.default_rng(0))
+    told = [SIZES[0] @ corners.mean(axis=0) for corners, _ in draws]
+    assert np.median(np.abs(told / (SIZES[0] @ PRICES) - 1)) >= least, "Student's, of two visits"

@@ -10,7 +10,8 @@ from batchlab import loop, model
 from batchlab.memory import ModelShape, trace
 from batchlab.memory import _counter as counter
 from batchlab.memory._layers import depths_of, with_layers
-from batchlab.memory._models import config_of
+from batchlab.memory._models import config_of, units_of
+from batchlab.memory._shards import Unit
 
 BF16, FP32 = torch.bfloat16, torch.float32
 CASES = [  # family, layers, hidden, vocabulary, tied, rows, length, options
@@ -196,10 +197,21 @@ def test_the_step_that_is_traced_is_the_step_of_the_library(monkeypatch):
     taken = []
     real = loop.train_step
     monkeypatch.setattr(
-        loop, "train_step", lambda *a, **k: taken.append(len(a[2])) or real(*a, **k)
+        loop, "train_step", lambda *a, **k: taken.append((len(a[2]), k)) or real(*a, **k)
     )
-    trace.predict_peak(config(2, 32, 64), rows=1, length=8, accumulation=4)
-    assert taken == [2]
+    wider = {"dtype": BF16, "accumulate_in": FP32}
+    trace.predict_peak(config(2, 32, 64), rows=1, length=8, accumulation=4, **wider)
+    ((parts, how),) = taken
+    assert (parts, how["accumulate_in"], how["scaler"]) == (2, FP32, None)
+
+
+def test_what_is_gathered_at_once_is_a_layer_or_a_module_outside_of_them():
+    net = model.small(32, hidden=16, heads=2, layers=2)
+    net.model.layers[1].requires_grad_(requires_grad=False)
+    layer = sum(one.nbytes for one in net.model.layers[0].parameters())
+    units = units_of(net)
+    assert units[:2] == [Unit(layer, layer), Unit(layer, 0)]
+    assert max(one.parameters for one in units[2:]) == net.lm_head.weight.nbytes < layer
 
 
 def test_no_model_of_this_size_is_ever_made():

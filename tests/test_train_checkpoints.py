@@ -4,8 +4,11 @@ import json
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import torch
+import torch.distributed as dist
 from torch.distributed.checkpoint.api import CheckpointException
 
 from batchlab import cli
@@ -14,6 +17,14 @@ from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _pointer as pointer
 from batchlab.cluster import training
+
+
+@pytest.fixture
+def alone():
+    """A world of this process."""
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
 
 
 def grow(run, steps):
@@ -100,6 +111,40 @@ def test_where_none_is_whole_nothing_begins_anew_by_itself(tmp_path):
     with pytest.raises(ValueError, match=r"no whole checkpoint is left: .*3/weights is .*2/weigh"):
         pointer.whole(saved)
     assert pointer.whole(tmp_path / "nothing") == (None, [])
+
+
+def test_what_is_trained_and_its_states_come_back_as_they_were(tmp_path, alone):
+    rows = SimpleNamespace(fingerprint="d0c5", require=lambda lanes: None)
+    saved, _ = grow(tmp_path, 1)
+
+    def made(seed):
+        torch.manual_seed(seed)
+        net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 2))
+        net[0].requires_grad_(requires_grad=False)
+        return net, torch.optim.AdamW(net[1].parameters(), lr=0.1)
+
+    def step(net, optimizer):
+        net(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return [one.clone() for one in net.parameters()]
+
+    first, second = made(1), made(2)
+    step(*first)
+    for net, optimizer in (first, first):  # the second time, what an earlier life left is replaced
+        checkpoints.write(saved, net, optimizer, 2)
+    name = checkpoints.name(2)
+    line, seen = {"step": 2, "tokens": 20}, pointer.seen(saved / name)
+    curve = pointer.measured(tmp_path / curves.CURVE)
+    checkpoints.rely(saved, pointer.Latest(name, 2, "a", [], "d0c5", line, curve, seen, "this"))
+    second[0][0].load_state_dict(first[0][0].state_dict())  # what is frozen is loaded anew
+    found, faults = checkpoints.resume(saved, *second, rows)
+    assert (found.name, faults) == (name, [])
+    ours, theirs = step(*first), step(*second)
+    assert all(map(torch.equal, ours, theirs)), "weights, and the averages of AdamW"
+    rows.fingerprint = "other"
+    with pytest.raises(ValueError, match="holds a run of other documents under the same name"):
+        checkpoints.resume(saved, *second, rows)
 
 
 def test_the_curve_is_put_back_to_the_last_byte_of_its_checkpoint(tmp_path):

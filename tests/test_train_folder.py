@@ -30,7 +30,7 @@ folder, launcher = Path(sys.argv[1]), int(sys.argv[2])
 lock.stay(folder)
 alive.beat(folder, 0, launcher, "first")
 print("beats", flush=True)
-time.sleep(600)
+time.sleep(60)
 """
 
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import torch
 from torch import nn
 
 from batchlab import cli, data, loop, model, rates
@@ -51,6 +52,17 @@ def test_a_model_with_a_tokenizer_is_not_trained_on_the_words_of_another(tmp_pat
         _made.tokenizer_of(training.Settings(model=str(tmp_path)))
     settings = training.Settings(documents="a.jsonl", model=str(tmp_path))
     assert _made.tokenizer_of(settings) == str(tmp_path)
+
+
+def test_a_config_alone_is_filled_from_the_seed(tmp_path):
+    corpus = data.embedded()
+    small = model.small(corpus.vocabulary, layers=1, hidden=16, heads=2)
+    small.config.save_pretrained(tmp_path)
+    one, again, other = (
+        next(_made.made(training.Settings(model=str(tmp_path), form="plain", seed=seed),
+                        corpus, "cpu")[0].parameters()) for seed in (1, 1, 2)
+    )  # fmt: skip
+    assert torch.equal(one, again) and not torch.equal(one, other)
 
 
 def loss_of_held_out(settings, net):

@@ -6,7 +6,7 @@ Models are float64 throughout, so that rounding cannot hide a mistake.
 import pytest
 import torch
 
-from batchlab.cluster import distributed
+from batchlab.cluster import _world, distributed
 from batchlab.loop import StepWorld
 from batchlab.loop._world import filler
 
@@ -110,6 +110,15 @@ def test_without_processes_the_world_is_this_one():
     assert type(world) is StepWorld and world.sum(torch.ones(2)).tolist() == [1, 1]
     with pytest.raises(ValueError, match="reduce_every is for a model under fully_shard"):
         distributed.world(torch.nn.Linear(2, 2), reduce_every=True)
+
+
+def test_each_gradient_is_in_one_bucket_of_its_dtype(monkeypatch):
+    """The mistake: a bucket that is full, or of another dtype, is summed by nobody."""
+    monkeypatch.setattr(_world, "BUCKET_BYTES", 20)
+    given = [torch.full((2,), n, dtype=t) for n, t in enumerate([torch.float64] * 4 + [torch.half])]
+    found = list(_world._buckets(given))
+    assert [one for bucket in found for one in bucket] == given
+    assert [len(bucket) for bucket in found] == [2, 2, 1]
 
 
 def test_a_filler_has_no_target_and_the_shape_of_one_slot():

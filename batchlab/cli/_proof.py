@@ -27,7 +27,7 @@ def proof(folder: Path) -> Answer:
         rows.append([f"monitor, {len(files)} files", wrong or agrees])
         faults += [wrong] if wrong else []
     last = lines[-1] if lines else {"step": 0, "tokens": 0}
-    text = report.table(["looked at", "found"], rows, align="ll")
+    text = report.table(["looked at", "found"], rows)
     said = f"{last['step']:,} steps, {last['tokens']:,} target tokens" if lines else "no curve"
     ends = "nothing is wrong" if not faults else f"{len(faults)} of {len(rows)} are wrong"
     data = {"run": str(folder), "last": last, "faults": faults}

@@ -138,10 +138,15 @@ class Stream:
         return {n: len(range(n, blocks, self.plan.lanes)) for n in self._positions}
 
     @property
+    def _epoch(self) -> int:
+        """Of the lane that is behind; a worker beyond the lanes has none, and nothing to do."""
+        return min((at.epoch for at in self._positions.values()), default=0)
+
+    @property
     def standing(self) -> Standing:
         """How far this rank is."""
         at = self._positions.values()
-        epoch = min((one.epoch for one in at), default=0)
+        epoch = self._epoch
         read = sum(
             self._own[n] if one.epoch > epoch else one.blocks for n, one in self._positions.items()
         )
@@ -164,7 +169,7 @@ class Stream:
 
     def __iter__(self) -> Iterator[Batch]:
         """Micro-batches from the place on, to the end of the epoch or without end."""
-        epoch = min(at.epoch for at in self._positions.values())
+        epoch = self._epoch
         here = {
             n: at for n, at in self._positions.items() if at.epoch == epoch or self.plan.endless
         }

@@ -100,14 +100,14 @@ def diagnose(
 ) -> Diagnosis:
     """Say where the time of the cell with the most rows (or `rows`) went, and how sure that is.
 
-    Give the visits as they were recorded; those of one setting are added. Cells that ran out of
-    memory stay out of the fit, those of a probe serve the prices only. `most_fixed` bounds the
-    fixed cost of a micro-batch, in seconds, where it is known. Records of different models or
-    data are refused.
+    Give the visits as they were recorded, in any order: each has its date; those of one setting
+    are added. Cells that ran out of memory stay out of the fit, those of a probe serve the prices
+    only. `most_fixed` bounds the fixed cost of a micro-batch, in seconds, where it is known.
+    Records of different models or data are refused.
 
     Visits of several ranks are read together: seconds are those of a mean rank, rates those of all.
     """
-    every = _ranks.together(visits)
+    every = _ranks.together(sorted(visits, key=_date))
     _require_one_run(every)
     done = [cell for cell in every if cell.finished]
     own = [cell for cell in done if cell.source != PROBE]
@@ -156,6 +156,11 @@ def steps_of(cell: Cell) -> Steps | None:
             beyond[step] = seconds - asked
     shortest, longest = min(cell.step_seconds), max(cell.step_seconds)
     return Steps(cell.steps, shortest, longest, tuple(beyond), sum(beyond.values()))
+
+
+def _date(cell: Cell) -> str:
+    """When it was recorded: what is drawn, and whom a rank waited for, goes by that order."""
+    return str(cell.environment.get("date") or "")
 
 
 def _require_one_run(cells: list[Cell]) -> None:

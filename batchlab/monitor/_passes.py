@@ -142,7 +142,7 @@ class Passes:
     def call_ended(self, module: nn.Module, args: Any, output: Any = None) -> None:
         """The call returned, or failed."""
         self._depth = max(0, self._depth - 1)
-        if self._depth or not self._kind or self._closed:
+        if self._depth or not self._kind:
             return
         self._clock.leave(self._kind)
         if self._kind == calls.GENERATION and self._clock.base != TAIL:

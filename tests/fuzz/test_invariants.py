@@ -24,7 +24,9 @@ from batchlab import (
     serving,
 )
 from batchlab import lengths as ln
+from batchlab.doctor import diagnose, throughput
 from batchlab.roofline import DEVICES
+from tests.planted import at_speed, change, visits
 
 FEW = pytest.mark.parametrize(
     "fuzz",
@@ -208,3 +210,57 @@ def test_a_device_of_half_the_speed_serves_the_same_passes_in_twice_the_seconds(
         assert fast.seconds >= fast.busy_seconds * (1 - 1e-12)
 
     fuzz(law, lots, ROWS, st.sampled_from(serving.POLICIES))
+
+
+def diagnosed(cells):
+    found = diagnose(cells)
+    spans = [one.interval for one in (*found.parts, *found.causes) if one.interval]
+    parts = [one.seconds for one in found.parts]
+    assert close(sum(parts), found.step_seconds)
+    scaled = [end for one in spans[: -len(found.causes)] for end in (one.low, one.high)]
+    gains = [(one.gain, one.interval.low, one.interval.high) for one in found.causes]
+    return [found.step_seconds, *parts, *scaled], [found.subject.rows, *np.ravel(gains)]
+
+
+def summarized(cells):
+    found = throughput.summarize(cells)
+    seconds = [found.row_seconds, *(1 / line.rate for line in found.lines)]
+    misses = [one.error for one in found.predictions]
+    return seconds, [found.knee_rows, found.unrest, found.best.cell.rows, *misses]
+
+
+def reached(points):
+    found = noise.fit_critical({b: [(s - 100, s) for s in ends] for b, ends in points})
+    critical = [found.curve.critical_batch, found.low, found.high, found.bend, found.spread]
+    return [found.curve.least_steps, found.power.coefficient], critical
+
+
+def priced(points):
+    seconds = {batch: ends[0] / 1e6 for batch, ends in points}
+    found = noise.fastest(noise.fit_steps({16: 900, 64: 300, 256: 160}), seconds)
+    return [found.seconds[b] for b in sorted(seconds)], [found.batch, found.price]
+
+
+def recorded(factor):
+    cells = [at_speed(one, factor) for one in visits(noise=0.05)]
+    days = [f"2026-11-{day:02}T00:00:00+00:00" for day in range(1, 1 + len(cells))]
+    return [change(one, environment={"date": day}) for one, day in zip(cells, days, strict=True)]
+
+
+def measured(factor):
+    late = 2e5, 2.1e5, 2.15e5, 2.3e5
+    return [(b, [factor * s * (1 + b / 64) for s in late]) for b in (16, 64, 256, 512)]
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [(recorded, diagnosed), (recorded, summarized), (measured, reached), (measured, priced)],
+)
+def test_measurements_have_no_order_and_their_seconds_a_unit(made, told):
+    """The fault: the intervals of the doctor moved with the order of the files he was given."""
+    once, shares = told(made(1.0))
+    backward, alike = told(made(1.0)[::-1])
+    assert np.allclose(backward, once, rtol=1e-9) and np.allclose(alike, shares, rtol=1e-9)
+    twice, same = told(made(2.0))
+    assert np.allclose(twice, [2 * one for one in once], rtol=1e-6)
+    assert np.allclose(same, shares, rtol=1e-6)
