@@ -4,6 +4,7 @@ import contextlib
 import copy
 import gc
 import io
+import os
 import shutil
 import time
 import warnings
@@ -75,6 +76,45 @@ def test_a_quantity_that_fails_is_unknown_in_the_record(tmp_path, monkeypatch):
 def test_a_full_disk_ends_nothing(tmp_path):
     with pytest.warns(UserWarning, match="the file cannot be recorded now .*No space left"):
         assert len(loop("/dev/full", steps=9, every=2)) == 9
+
+
+def test_who_holds_the_file_and_forgets_it_stops_no_training(tmp_path):
+    """The fault: the loop waited for the other process, for ever."""
+    fcntl = pytest.importorskip("fcntl")
+    path = tmp_path / "run.jsonl"
+    with path.open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.warns(UserWarning, match="the file cannot be recorded now .*another process h"):
+            assert len(loop(path)) == 5
+    assert path.read_text() == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_child_that_the_loop_forks_is_none_of_the_run(tmp_path):
+    """The fault: steps of the child, and those before it once more, stood in the record."""
+    net, path = tiny(), tmp_path / "run.jsonl"
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    ids = torch.tensor([[5, 6, 7, 8]])
+    with monitor.watch(net, optimizer, path) as watch:
+        for step in range(4):
+            net(input_ids=ids, labels=ids).loss.backward()
+            optimizer.step()
+            if step == 2 and not (child := os.fork()):
+                watch._recorder.close()  # as the `with` does when a child leaves by an exception
+                os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    (cell,) = records.read(path).cells()
+    assert cell.steps == 3
+
+
+def test_a_norm_that_is_no_number_ends_nothing(tmp_path):
+    net = tiny()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    with (
+        pytest.warns(UserWarning, match="clipped cannot be recorded from here on"),
+        monitor.watch(net, optimizer, tmp_path / "run.jsonl") as watch,
+    ):
+        watch.log(clip="high")
 
 
 def test_a_folder_that_vanishes_is_made_again_and_a_file_in_its_place_is_told(tmp_path):
