@@ -6,6 +6,7 @@ import gc
 import io
 import os
 import shutil
+import signal
 import time
 import warnings
 
@@ -173,6 +174,28 @@ def test_what_the_user_raises_passes_and_an_interrupt_inside_the_recorder_too(
     monkeypatch.setattr(_passes.counts, "take", interrupted)
     with pytest.raises(KeyboardInterrupt):
         loop(tmp_path / "run.jsonl")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="signals of POSIX")
+def test_what_a_handler_of_the_users_raises_inside_the_recorder_passes(tmp_path, monkeypatch):
+    """The fault: the last word of a scheduler was a warning, and the checkpoint was not written."""
+
+    class Preempted(Exception):
+        pass
+
+    class Job:
+        def ends(self, *_):
+            raise Preempted
+
+    before = signal.signal(signal.SIGUSR1, Job().ends)
+    monkeypatch.setattr(
+        _passes.counts, "take", lambda *_, **__: os.kill(os.getpid(), signal.SIGUSR1)
+    )
+    try:
+        with pytest.raises(Preempted):
+            loop(tmp_path / "run.jsonl")
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_where_warnings_are_errors_the_line_goes_to_stderr(capsys):

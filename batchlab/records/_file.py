@@ -7,11 +7,12 @@ that a killed run loses at most the line it was writing; such a torn last line i
 reported by `read`, and never fatal.
 """
 
+import contextlib
 import json
 import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -21,7 +22,7 @@ from batchlab import reading
 from batchlab.records._cell import Cell
 from batchlab.records._schema import as_record, cell, is_cell
 
-__all__ = ["Records", "append", "read"]
+__all__ = ["Records", "append", "read", "sole"]
 
 
 class Records(list[dict[str, Any]]):
@@ -101,6 +102,35 @@ def read(source: str | Path) -> Records:
     if not found and not found.torn:
         raise ValueError(f"{name}: no records in it")
     return found
+
+
+@contextlib.contextmanager
+def sole(path: str | Path | None) -> Iterator[None]:
+    """Hold a file of records for as long as something is measured into it; None holds nothing.
+
+    Two measurements at once would take each other's cores, and each line twice. ValueError names
+    the process that has the file. The lock is the system's, on `.NAME.lock` beside it, and ends
+    with its process.
+    Example: `with records.sole("cells.jsonl"): ...`
+    """
+    if path is None:
+        yield
+        return
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f".{path.name}.lock").open("ab+") as file:
+        try:
+            _lock(file, 0.0)
+        except TimeoutError:
+            file.seek(0)
+            who = file.read().decode() or "another process"
+            raise ValueError(
+                f"{path} is in use by {who}: one measurement at a time, or another file"
+            ) from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()}".encode())
+        file.flush()
+        yield
 
 
 def _lock(file: IO[bytes], patience: float) -> None:
