@@ -192,7 +192,7 @@ def test_who_asks_a_run_to_end_hears_what_is_kept_and_nohup_holds(tmp_path, calm
         )  # fmt: skip
         assert faults.gone(run, within=1)
     process = begun(run, 1, drawn, more=2, start_new_session=True, **own)
-    faults.everybody(run, signal.SIGHUP)
+    os.killpg(process.pid, signal.SIGHUP)
     code, _, err = faults.ended(process)
     assert code == 0, err
     assert seen(run) == calm(1)

@@ -1,5 +1,7 @@
 """Several ranks of one run are read together: who waited for whom, and how fast all of them are."""
 
+import os
+
 import pytest
 
 from batchlab import doctor, records
@@ -82,4 +84,7 @@ def test_the_files_of_the_ranks_are_found_by_the_name_that_the_loop_gave(tmp_pat
     assert names == ["run.rank0.jsonl", "run.rank2.jsonl", "run.rank10.jsonl"]
     assert records.read(tmp_path / "run.rank2.jsonl").cells()[0].ranks == (2,)
     path.write_text("")
-    assert records.files_of(path) == [path], "the file itself, where it is there"
+    assert records.files_of(path) == [path], "the run went on as one process"
+    of_ranks = [tmp_path / name for name in names]
+    os.utime(of_ranks[1], ns=(0, path.stat().st_mtime_ns + 1))
+    assert records.files_of(path) == of_ranks, "the mistake: the file of an earlier life was shown"

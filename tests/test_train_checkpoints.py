@@ -174,6 +174,19 @@ def test_a_checkpoint_that_cannot_be_written_says_what_the_disk_says(tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
+def test_processes_that_read_other_documents_do_not_train_together(tmp_path, monkeypatch):
+    """The fault: a file that changed while they read it was another one for each of them."""
+
+    def from_the_first(told):
+        told[:] = [None, [], "", "before"]
+
+    monkeypatch.setattr(checkpoints.dist, "get_rank", lambda: 1)
+    monkeypatch.setattr(checkpoints.dist, "broadcast_object_list", from_the_first)
+    assert checkpoints._agreed(tmp_path, "before") == (None, [])
+    with pytest.raises(ValueError, match="the documents changed while"):
+        checkpoints._agreed(tmp_path, "after")
+
+
 def shown(run, capsys):
     code = cli.main(["train", str(run), "--verify"])
     out, err = capsys.readouterr()

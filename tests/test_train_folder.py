@@ -91,6 +91,7 @@ def test_a_life_leaves_when_the_folder_names_another_launch_and_the_next_waits_f
     words = [sys.executable, "-c", LIFE, str(tmp_path), str(os.getpid())]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         process.stdout.readline()
+        (tmp_path / alive.ASKED).write_text('{"lau')  # it goes on to look
         with pytest.raises(ValueError, match=rf"do not leave: end them \({process.pid}\), and st"):
             lock.alone(tmp_path, patience=1.0)
         (tmp_path / alive.ASKED).write_text('{"launch": "second"}')
