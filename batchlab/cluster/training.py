@@ -158,8 +158,8 @@ def _run(
     try:
         while running.poll() is None:
             time.sleep(0.5)
-            if heard and (lines := _looked(folder)):
-                heard(lines)
+            if heard:
+                heard(_looked(folder))
             if any(_again_in_vain(what) for what in said.said.values()):
                 break
     finally:
