@@ -173,15 +173,15 @@ def test_two_starts_at_once_are_one_run(tmp_path, calm):
     assert seen(run) == calm(1)
 
 
-def like_a_terminal():
-    """What a shell in the background ignores is heard again; what `nohup` ignores is not."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def under_nohup():
+    """Ctrl-C is heard, and a terminal that is closed is not."""
+    faults.hears_ctrl_c()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 def test_who_asks_a_run_to_end_hears_what_is_kept_and_nohup_holds(tmp_path, calm):
     """The fault: torchrun ended at the SIGHUP that `nohup` had the launcher ignore."""
-    run, drawn, own = tmp_path / "run", random.Random(0), {"preexec_fn": like_a_terminal}
+    run, drawn, own = tmp_path / "run", random.Random(0), {"preexec_fn": under_nohup}
     for what, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         process = begun(run, 1, drawn, more=2, start_new_session=True, **own)
         os.killpg(process.pid, what)
