@@ -67,7 +67,10 @@ def frozen(count):
 
 
 def optimizer(name, **step):
-    return step | {"make_optimizer": optimizers.maker(name, vocabulary=VOCABULARY)}
+    def make(parameters):  # not before it is asked for: an older torch has no Muon
+        return optimizers.maker(name, vocabulary=VOCABULARY)(parameters)
+
+    return step | {"make_optimizer": make}
 
 
 def cases() -> list[Case]:

@@ -100,6 +100,11 @@ def frozen(token, drawn):
             os.kill(process, signal.SIGCONT)
 
 
+def hears_ctrl_c():
+    """As in a terminal: what a shell starts in the background ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def small_files():
     """No file may be larger than this: a full disk, where none can be mounted."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))

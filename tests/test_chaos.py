@@ -118,7 +118,7 @@ def damaged(kind):
         faults.killed(begun(run, processes, drawn, more=4))
         assert faults.gone(run)
         newest = pointer.latest(run / "checkpoints")
-        name = drawn.choice([*sorted(newest.files), "", "../LATEST"])
+        name = drawn.choice([*sorted(newest.files), "", "../LATEST", "../../curve.jsonl"])
         faults.DAMAGES[kind](run / "checkpoints" / newest.name / (name or pointer.OWN))
 
     return spoilt
@@ -170,6 +170,31 @@ def test_two_starts_at_once_are_one_run(tmp_path, calm):
     (first, _, said), (second, _, other) = sorted(faults.ended(one) for one in both)
     assert (first, second) == (0, 1), said + other
     assert "is in use by process" in other and other.count("\n") == 1
+    assert seen(run) == calm(1)
+
+
+def under_nohup():
+    """Ctrl-C is heard, and a terminal that is closed is not."""
+    faults.hears_ctrl_c()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def test_who_asks_a_run_to_end_hears_what_is_kept_and_nohup_holds(tmp_path, calm):
+    """The fault: torchrun ended at the SIGHUP that `nohup` had the launcher ignore."""
+    run, drawn, own = tmp_path / "run", random.Random(0), {"preexec_fn": under_nohup}
+    for what, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        process = begun(run, 1, drawn, more=2, start_new_session=True, **own)
+        os.killpg(process.pid, what)
+        assert faults.ended(process) == (
+            code, "",
+            f"batchlab: stopped; {saved(run)} of {STEPS} steps are kept in {run}: the same command "
+            "goes on there\n",
+        )  # fmt: skip
+        assert faults.gone(run, within=1)
+    process = begun(run, 1, drawn, more=2, start_new_session=True, **own)
+    os.killpg(process.pid, signal.SIGHUP)
+    code, _, err = faults.ended(process)
+    assert code == 0, err
     assert seen(run) == calm(1)
 
 

@@ -31,7 +31,7 @@ LONG = {
 
 def cut(words, token, drawn, what, most, **options):
     """The verb at a random moment of its life, ended by a signal; its code and what it said."""
-    process = faults.begin(words, token, **options)
+    process = faults.begin(words, token, preexec_fn=faults.hears_ctrl_c, **options)
     moment = 0.5 + most * drawn.random()
     faults.until(process, lambda: faults.burnt(token) >= moment)
     process.send_signal(what)

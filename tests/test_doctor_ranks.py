@@ -1,8 +1,11 @@
 """Several ranks of one run are read together: who waited for whom, and how fast all of them are."""
 
+import os
+
 import pytest
 
 from batchlab import doctor, records
+from batchlab.cli.doctor import of_records
 from batchlab.counts import Counts
 from batchlab.doctor import _ranks
 from batchlab.records import Cell, Parts
@@ -72,6 +75,18 @@ def test_saving_and_evaluation_are_two_causes():
     assert causes["saving"] == pytest.approx(0.4) and causes["evaluation"] == pytest.approx(0.1)
 
 
+def test_a_rank_of_an_earlier_life_on_more_processes_is_no_rank_of_this_one(tmp_path):
+    """The fault: a run that went on with two of three ranks was shown as three together."""
+    path = tmp_path / "run.jsonl"
+    for minute, world in ((1, 3), (2, 2)):
+        when = {"date": f"2026-11-24T20:0{minute}:00+00:00"}
+        for rank in range(world):
+            one = cell(rank, [0.0] * STEPS, world=world, environment=when)
+            records.append(records.of_rank(path, rank, world), one)
+    found = of_records([str(path)])
+    assert found.data["world_size"] == 2 and "2 ranks together" in found.text
+
+
 def test_the_files_of_the_ranks_are_found_by_the_name_that_the_loop_gave(tmp_path):
     path = tmp_path / "run.jsonl"
     assert records.files_of(path) == [path]
@@ -82,4 +97,7 @@ def test_the_files_of_the_ranks_are_found_by_the_name_that_the_loop_gave(tmp_pat
     assert names == ["run.rank0.jsonl", "run.rank2.jsonl", "run.rank10.jsonl"]
     assert records.read(tmp_path / "run.rank2.jsonl").cells()[0].ranks == (2,)
     path.write_text("")
-    assert records.files_of(path) == [path], "the file itself, where it is there"
+    assert records.files_of(path) == [path], "the run went on as one process"
+    of_ranks = [tmp_path / name for name in names]
+    os.utime(of_ranks[1], ns=(0, path.stat().st_mtime_ns + 1))
+    assert records.files_of(path) == of_ranks, "the mistake: the file of an earlier life was shown"

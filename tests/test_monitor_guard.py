@@ -4,7 +4,9 @@ import contextlib
 import copy
 import gc
 import io
+import os
 import shutil
+import signal
 import time
 import warnings
 
@@ -77,6 +79,45 @@ def test_a_full_disk_ends_nothing(tmp_path):
         assert len(loop("/dev/full", steps=9, every=2)) == 9
 
 
+def test_who_holds_the_file_and_forgets_it_stops_no_training(tmp_path):
+    """The fault: the loop waited for the other process, for ever."""
+    fcntl = pytest.importorskip("fcntl")
+    path = tmp_path / "run.jsonl"
+    with path.open("a") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.warns(UserWarning, match="the file cannot be recorded now .*another process h"):
+            assert len(loop(path)) == 5
+    assert path.read_text() == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_child_that_the_loop_forks_is_none_of_the_run(tmp_path):
+    """The fault: steps of the child, and those before it once more, stood in the record."""
+    net, path = tiny(), tmp_path / "run.jsonl"
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    ids = torch.tensor([[5, 6, 7, 8]])
+    with monitor.watch(net, optimizer, path) as watch:
+        for step in range(4):
+            net(input_ids=ids, labels=ids).loss.backward()
+            optimizer.step()
+            if step == 2 and not (child := os.fork()):
+                watch._recorder.close()  # as the `with` does when a child leaves by an exception
+                os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    (cell,) = records.read(path).cells()
+    assert cell.steps == 3
+
+
+def test_a_norm_that_is_no_number_ends_nothing(tmp_path):
+    net = tiny()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    with (
+        pytest.warns(UserWarning, match="clipped cannot be recorded from here on"),
+        monitor.watch(net, optimizer, tmp_path / "run.jsonl") as watch,
+    ):
+        watch.log(clip="high")
+
+
 def test_a_folder_that_vanishes_is_made_again_and_a_file_in_its_place_is_told(tmp_path):
     path, net = tmp_path / "runs" / "run.jsonl", tiny()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -133,6 +174,28 @@ def test_what_the_user_raises_passes_and_an_interrupt_inside_the_recorder_too(
     monkeypatch.setattr(_passes.counts, "take", interrupted)
     with pytest.raises(KeyboardInterrupt):
         loop(tmp_path / "run.jsonl")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="signals of POSIX")
+def test_what_a_handler_of_the_users_raises_inside_the_recorder_passes(tmp_path, monkeypatch):
+    """The fault: the last word of a scheduler was a warning, and the checkpoint was not written."""
+
+    class Preempted(Exception):
+        pass
+
+    class Job:
+        def ends(self, *_):
+            raise Preempted
+
+    before = signal.signal(signal.SIGUSR1, Job().ends)
+    monkeypatch.setattr(
+        _passes.counts, "take", lambda *_, **__: os.kill(os.getpid(), signal.SIGUSR1)
+    )
+    try:
+        with pytest.raises(Preempted):
+            loop(tmp_path / "run.jsonl")
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_where_warnings_are_errors_the_line_goes_to_stderr(capsys):

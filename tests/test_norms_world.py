@@ -131,6 +131,15 @@ def test_packed_rows_count_their_documents():
     assert reading[-2] == 6
 
 
+def test_a_torch_whose_fsdp_shows_no_gradients_is_refused(monkeypatch):
+    """The fault, with torch 2.8: an attribute that the module does not have."""
+    from torch.distributed.fsdp import FSDPModule
+
+    monkeypatch.delattr(FSDPModule, "set_custom_reduce_scatter", raising=False)
+    with pytest.raises(ValueError, match=r"FSDP2 reduces: a newer one is needed"):
+        ShardTaps(Small())
+
+
 @pytest.mark.filterwarnings("ignore:FSDP2-wrapped module")
 def test_a_step_under_fsdp2_that_is_not_measured_leaves_nothing(tmp_path):
     """One process reduces nothing, so the test reduces in its place."""

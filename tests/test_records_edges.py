@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from batchlab import records
+from batchlab import cli, records
 from batchlab.counts import Counts
 from batchlab.records import Cell, Parts, _environment, require_same
 from tests.planted import cell, change, ended
@@ -269,3 +269,18 @@ def test_a_command_says_its_first_line_or_nothing(command, wanted):
 )
 def test_a_machine_is_its_gpu_else_its_processor_and_the_day(environment, said):
     assert records.machine(environment) == said
+
+
+def test_two_measurements_do_not_share_a_file(tmp_path, capsys):
+    """The fault: two sweeps timed each other and wrote each cell twice; of two searches each took
+    what the other was trying for what had killed a process."""
+    pytest.importorskip("fcntl")
+    path = tmp_path / "deep" / "cells.jsonl"
+    with records.sole(path):
+        records.append(path, {"kind": "note"})
+        for verb in ("sweep", "fit"):
+            assert cli.main([verb, "--device", "cpu", "--output", str(path)]) == 1
+            said = f"batchlab: {path} is in use by process {os.getpid()}: one measurement at a time"
+            assert capsys.readouterr().err == f"{said}, or another file\n"
+    with records.sole(path), records.sole(None):
+        assert len(records.read(path)) == 1

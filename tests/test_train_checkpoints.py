@@ -37,6 +37,7 @@ def grow(run, steps):
         (path / "part" / "states").write_text(f"states of {step}")
         line = {"step": step, "tokens": 10 * step, "loss": 1 / step}
         curves.append(run, line, to_disk=False)
+        curves.keep(run, path)
         of_curve = pointer.measured(run / curves.CURVE)
         one = pointer.Latest(
             path.name, step, "a run", [], "d0c5", line, of_curve, pointer.seen(path), "this"
@@ -156,14 +157,27 @@ def test_the_curve_is_put_back_to_the_last_byte_of_its_checkpoint(tmp_path):
     assert curves.cut_back(tmp_path, None) == "" and not curves.curve(tmp_path)
 
 
-def test_a_line_that_was_lost_comes_back_from_latest(tmp_path):
-    """The fault: a kill between LATEST and the line lost it, and all later counts were low."""
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda held: held[:40] + b'{"step": 3, "tok',
+        lambda held: held[:40],
+        lambda held: held.replace(b"0.5", b"0.7"),
+        lambda held: b"\xff" + held[1:],
+        lambda held: b"",
+    ],
+    ids=["torn", "of an older backup", "a digit", "garbage", "empty"],
+)
+def test_a_curve_that_was_lost_or_changed_is_put_back_from_its_checkpoint(tmp_path, spoil):
+    """The faults: of a backup that was taken mid-write steps were missing for ever; a digit that
+    somebody changed was proven by the next checkpoint; after a bad byte no life began."""
     _, kept = grow(tmp_path, 3)
     path = tmp_path / curves.CURVE
-    path.write_bytes(path.read_bytes()[: kept[1].curve[0]] + b'{"step": 3, "tok')
+    whole = path.read_bytes()
+    path.write_bytes(spoil(whole))
     said = curves.cut_back(tmp_path, kept[2])
-    assert said == f"{path} is not as it was written up to step 3"
-    assert [line["tokens"] for line in curves.curve(tmp_path)] == [10, 20, 30]
+    assert said == f"{path} was not as it was written up to step 3, and is so again"
+    assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("bad", [b'{"step": 2, "tokens": "\xff"}', b"\xff", b"[2]", b"{}", b""])
@@ -205,6 +219,19 @@ def test_a_checkpoint_that_cannot_be_written_says_what_the_disk_says(tmp_path):
     assert not [*tmp_path.iterdir()]
 
 
+def test_processes_that_read_other_documents_do_not_train_together(tmp_path, monkeypatch):
+    """The fault: a file that changed while they read it was another one for each of them."""
+
+    def from_the_first(told):
+        told[:] = [None, [], "", "before"]
+
+    monkeypatch.setattr(checkpoints.dist, "get_rank", lambda: 1)
+    monkeypatch.setattr(checkpoints.dist, "broadcast_object_list", from_the_first)
+    assert checkpoints._agreed(tmp_path, "before") == (None, [])
+    with pytest.raises(ValueError, match="the documents changed while"):
+        checkpoints._agreed(tmp_path, "after")
+
+
 def shown(run, capsys):
     code = cli.main(["train", str(run), "--verify"])
     out, err = capsys.readouterr()
@@ -216,7 +243,7 @@ def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "3 steps, 30 target tokens; nothing is wrong" in said
-    assert "step_00000003, 2 files" in said and "step_00000002, 2 files" in said
+    assert "step_00000003, 3 files" in said and "step_00000002, 3 files" in said
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 

@@ -91,6 +91,7 @@ def test_a_life_leaves_when_the_folder_names_another_launch_and_the_next_waits_f
     words = [sys.executable, "-c", LIFE, str(tmp_path), str(os.getpid())]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         process.stdout.readline()
+        (tmp_path / alive.ASKED).write_text('{"lau')  # it goes on to look
         with pytest.raises(ValueError, match=rf"do not leave: end them \({process.pid}\), and st"):
             lock.alone(tmp_path, patience=1.0)
         (tmp_path / alive.ASKED).write_text('{"launch": "second"}')
@@ -101,6 +102,7 @@ def test_a_life_leaves_when_the_folder_names_another_launch_and_the_next_waits_f
 def test_a_curve_whose_checkpoints_are_gone_is_not_begun_anew(tmp_path, capsys):
     """The fault: the same command in a folder without its checkpoints emptied the curve."""
     told = [{"step": 1, "tokens": 9}, {"step": 2, "tokens": 18, "held_out": 1.5}]
+    (tmp_path / alive.ASKED).write_text("of that run")
     for line in told:
         curves.append(tmp_path, line, to_disk=False)
     training.require_saved(tmp_path)  # killed before its first checkpoint was named
@@ -109,6 +111,23 @@ def test_a_curve_whose_checkpoints_are_gone_is_not_begun_anew(tmp_path, capsys):
     said = capsys.readouterr().err
     assert "a curve of 3 steps, and its checkpoints are gone" in said and said.count("\n") == 1
     assert len(training.curve(tmp_path)) == 3
+
+
+def test_a_folder_of_no_run_keeps_what_lies_in_it(tmp_path, capsys):
+    """The fault: RUN was `.`, and the notes, the model and old checkpoints there were deleted."""
+    own = ["notes.txt", "log.txt", "model/config.json", "checkpoints/step_5000/weights"]
+    for name in own:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    assert cli.main(["train", str(tmp_path), "--steps", "1"]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and said.endswith(
+        "is no folder of a run, and a run would write over checkpoints, log.txt, model, notes.txt "
+        "in it: give a new one\n"
+    )
+    found = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
+    assert sorted(map(str, found)) == sorted(own)
 
 
 def test_a_model_on_this_disk_is_named_with_its_config(tmp_path):
@@ -120,6 +139,17 @@ def test_a_model_on_this_disk_is_named_with_its_config(tmp_path):
     config.write_text('{"rope_theta": 20000}')
     assert training.Settings(model=str(tmp_path)).named() != names[0]
     assert "model a/hub-name, " in training.Settings(model="a/hub-name").named()
+
+
+def test_under_adapters_other_weights_are_another_run(tmp_path):
+    """The fault: frozen weights lie in no checkpoint, and a run went on above exchanged ones."""
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_text("before")
+    kinds = [training.Settings(model=str(tmp_path), lora=rank) for rank in (None, 4)]
+    whole, adapted = (one.named() for one in kinds)
+    (tmp_path / "model.safetensors").write_text("after")
+    assert kinds[0].named() == whole, "its checkpoints hold all weights"
+    assert kinds[1].named() != adapted and f"model {tmp_path} (" in adapted
 
 
 def test_a_life_that_comes_late_does_not_begin(tmp_path, monkeypatch):

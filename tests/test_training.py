@@ -158,7 +158,8 @@ def test_the_states_of_qwen_under_a_trainer_are_the_1_8_gb_that_were_measured():
 def test_states_by_hand_and_from_the_real_optimizers():
     """A hidden matrix of 6 x 4 and an embedding of 10 x 4, in float32."""
     values = {}
-    for name in optimizers.OPTIMIZERS:
+    there = set(optimizers.OPTIMIZERS) - (set() if hasattr(torch.optim, "Muon") else {"muon"})
+    for name in there:
         hidden, embedding = (torch.nn.Parameter(torch.ones(n, 4)) for n in (6, 10))
         for one in (hidden, embedding):
             one.grad = torch.ones_like(one)
@@ -168,11 +169,11 @@ def test_states_by_hand_and_from_the_real_optimizers():
             sum(one.numel() for one in made.state[p].values() if one.ndim)
             for p in (hidden, embedding)
         ]
-    assert values == {
+    assert values == {name: held for name, held in {
         "adamw": [48, 80], "adam": [48, 80], "adamw8bit": [48, 80],
         "adamw8bit-trainer": [48, 80], "adafactor": [10, 14],
         "sgd": [0, 0], "lion": [24, 40], "muon": [24, 80],
-    }  # fmt: skip
+    }.items() if name in there}  # fmt: skip
 
 
 def test_lion_moves_by_the_sign_of_a_mix_of_moment_and_gradient():

@@ -7,6 +7,7 @@ It exits 0; 2 after a usage error; 1 after bad input, with one clear line.
 """
 
 import argparse
+import contextlib
 import csv
 import importlib
 import json
@@ -109,10 +110,12 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        if kept := getattr(args, "output", None):
-            print(f"batchlab: stopped; the same command goes on from {kept}", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as stop:
+        kept = getattr(args, "output", None)
+        if said := str(stop) or (kept and f"stopped; the same command goes on from {kept}"):
+            with contextlib.suppress(OSError):  # a terminal that is closed hears nothing
+                print(f"batchlab: {said}", file=sys.stderr)
+        return getattr(stop, "code", 130)
     except (ValueError, OSError, ImportError) as error:
         print(f"batchlab: {_one_line(error)}", file=sys.stderr)
         return 1

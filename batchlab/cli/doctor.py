@@ -73,12 +73,26 @@ def of_records(names: list[str], precision: str | None = None) -> Answer:
     for read in files:
         if not read:
             raise ValueError(f"{read.name}: its only line was cut off, no record is in it")
-    visits = _at_precision([cell for read in files for cell in read.cells()], precision)
+    cells = [cell for read in files for cell in read.cells()]
+    visits = _at_precision(_of_last_world(cells), precision)
     found = _answer(doctor.diagnose(visits), names[0])
     if not (torn := ", ".join(read.name for read in files if read.torn)):
         return found
     cut = f"A line of {torn} was cut off by a kill and is left out."
     return dataclasses.replace(found, text=f"{found.text}\n\n{cut}")
+
+
+def _of_last_world(cells: list[Cell]) -> list[Cell]:
+    """Without those of an earlier life on more or fewer processes, where cells are of several."""
+    worlds = {cell.world_size for cell in cells if cell.world_size > 1}
+    if len(worlds) < 2:
+        return cells
+    last = max((cell for cell in cells if cell.world_size > 1), key=_written)
+    return [cell for cell in cells if cell.world_size in (1, last.world_size)]
+
+
+def _written(cell: Cell) -> str:
+    return str(cell.environment.get("date") or "")
 
 
 def _answer(diagnosis: doctor.Diagnosis, name: str = "run.jsonl") -> Answer:

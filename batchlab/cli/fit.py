@@ -8,7 +8,7 @@ step, and `memory.fit.largest_rows(keep=...)` searches among them. With --shard 
 import argparse
 from typing import Any
 
-from batchlab import report, units
+from batchlab import records, report, units
 from batchlab.cli import _progress as progress
 from batchlab.cli import _source as source
 from batchlab.cli import _training as training
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> Answer:
     how["budget_bytes"] = args.budget or (CPU_BUDGET if device == "cpu" else None)
     where = f"{args.model or 'small'} on {device}: {training.named(args, precision)}"
     where += f"\nrows of {longest:,} slots, the longest of {len(corpus):,} documents"
-    with progress.bar() as said:
+    with records.sole(args.output), progress.bar() as said:
         said(0, None, "predicting")
         if args.shard:
             return _shared(made, corpus, args, how, where)

@@ -41,8 +41,9 @@ def run(args: argparse.Namespace) -> Answer:
     device, documents = options.place(args.device), measuring.documents_per_step(args.rows)
     precisions = args.precision or [options.precision(None, device)]
     points = sweep.grid(args.rows, args.layout, precisions=precisions)
-    prepared = measuring.prepare(args)
-    visits = measuring.measure(prepared, points, args.output, documents, device=device)
+    with records.sole(args.output):
+        prepared = measuring.prepare(args)
+        visits = measuring.measure(prepared, points, args.output, documents, device=device)
     table = throughput.summarize(visits)
     text = (
         f"{report.cell_table(table)}\n\n"

@@ -13,6 +13,7 @@ from typing import Any
 
 from batchlab import rates, report
 from batchlab.cli import _progress as progress
+from batchlab.cli import _stopped as stopped
 from batchlab.cli import doctor, options
 from batchlab.cli._answer import Answer
 from batchlab.cli._proof import proof
@@ -45,7 +46,7 @@ def run(args: argparse.Namespace) -> Answer:
         stream=training.is_large(args.data), schedule=args.schedule, tokens=tokens,
         warmup_tokens=warmup, lora=args.lora, compile=args.compile,
     )  # fmt: skip
-    with progress.bar() as shown:
+    with stopped.told(args.run, args.steps), progress.bar() as shown:
 
         def heard(lines: list[dict[str, Any]]) -> None:
             if lines:

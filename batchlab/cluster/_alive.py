@@ -48,7 +48,7 @@ def beat(folder: Path, rank: int, launcher: int, launch: str) -> None:
         while True:
             if os.name == "posix" and not _is_there(launcher):
                 os._exit(1)
-            with contextlib.suppress(OSError):  # the folder is gone: so is the run
+            with contextlib.suppress(Exception):  # the folder is gone, or what it asks is damaged
                 if asked(folder)["launch"] != launch:
                     os._exit(0)
                 os.utime(path)

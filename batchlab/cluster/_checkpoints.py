@@ -71,9 +71,10 @@ def resume(
 ) -> tuple[Latest | None, list[str]]:
     """Load the newest whole checkpoint; returns it, and what is wrong with newer ones.
 
-    One that was trained on other rows is refused.
+    One that was trained on other rows is refused, and so is a world whose processes have read
+    other documents.
     """
-    found, faults = _agreed(folder)
+    found, faults = _agreed(folder, rows.fingerprint)
     if found is None:
         return None, faults
     rows.require(found.lanes)
@@ -103,9 +104,9 @@ def _states(model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[Any, An
     return weights, states
 
 
-def _agreed(folder: Path) -> tuple[Latest | None, list[str]]:
-    """What the first process found whole, on every process."""
-    told: list[Any] = [None, [], ""]
+def _agreed(folder: Path, documents: str) -> tuple[Latest | None, list[str]]:
+    """What the first process found whole, on every process; all have the same documents."""
+    told: list[Any] = [None, [], "", documents]
     if dist.get_rank() == 0:
         try:
             told[:2] = whole(folder)
@@ -114,6 +115,8 @@ def _agreed(folder: Path) -> tuple[Latest | None, list[str]]:
     dist.broadcast_object_list(told)
     if told[2]:
         raise ValueError(told[2])
+    if told[3] != documents:
+        raise ValueError("the documents changed while the processes read them: start again")
     return told[0], told[1]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from batchlab.cluster._pointer import Latest, measured, replace
 
-__all__ = ["CURVE", "append", "curve", "cut_back", "was_saved"]
+__all__ = ["CURVE", "append", "curve", "cut_back", "keep", "was_saved"]
 
 CURVE = "curve.jsonl"
 
@@ -48,10 +48,16 @@ def append(folder: Path, line: dict[str, Any], *, to_disk: bool) -> None:
             os.fsync(file.fileno())
 
 
+def keep(folder: Path, checkpoint: Path) -> None:
+    """Copy the curve so far beside the weights, so that a checkpoint can bring it back."""
+    replace(checkpoint / CURVE, (folder / CURVE).read_text())
+
+
 def cut_back(folder: Path, found: Latest | None) -> str:
     """Take back what the curve says of steps after the checkpoint; returns what was wrong with it.
 
-    A curve that is not as the checkpoint saw it gets the checkpoint's own line back.
+    A curve that is not as the checkpoint saw it is replaced by the checkpoint's copy: what else it
+    says of earlier steps may be wrong as well.
     """
     path = folder / CURVE
     if found is None:
@@ -61,7 +67,5 @@ def cut_back(folder: Path, found: Latest | None) -> str:
     if measured(path, found.curve[0]) == found.curve:
         os.truncate(path, found.curve[0])
         return ""
-    kept = {line["step"]: line for line in curve(folder) if line["step"] < found.steps}
-    kept[found.steps] = found.line
-    replace(path, "".join(json.dumps(line) + "\n" for line in kept.values()))
-    return f"{path} is not as it was written up to step {found.steps:,}"
+    replace(path, (folder / "checkpoints" / found.name / CURVE).read_text())
+    return f"{path} was not as it was written up to step {found.steps:,}, and is so again"

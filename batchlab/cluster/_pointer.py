@@ -3,7 +3,8 @@
     folder  <->  LATEST, and the same beside the weights of each checkpoint that is kept
 
 A record is written after every process has written its part, and after the step's line stands in
-the curve. It proves itself and the files that it names: each stands in it with its checksum.
+the curve, of which a copy lies with the weights. It proves itself and the files that it names: each
+stands in it with its checksum.
 """
 
 import hashlib

@@ -20,7 +20,7 @@ import torch.distributed as dist
 from batchlab import batches, data, loop, monitor, packing
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
-from batchlab.cluster._curve import CURVE, append, cut_back
+from batchlab.cluster._curve import CURVE, append, cut_back, keep
 from batchlab.cluster._heard import say
 from batchlab.cluster._made import made, tokenizer_of, write_folder
 from batchlab.cluster._pointer import Latest, measured, seen
@@ -131,7 +131,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     rank, ranks, steps = dist.get_rank(), dist.get_world_size(), asked["steps"]
     curve = Curve(settings.tokens, settings.warmup_tokens or 0, settings.schedule)
     rows: _Rows | Streamed = Streamed(settings) if settings.stream else _Rows(settings)
-    saved, run = folder / "checkpoints", settings.named()
+    saved, run = folder / "checkpoints", asked["run"]
     model, optimizer = made(settings, rows.corpus, device)
     around = world(model)
     found, faults = checkpoints.resume(saved, model, optimizer, rows)
@@ -169,6 +169,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
                 with watch.part("saving"):
                     if rank == 0:
                         whole = saved / checkpoints.name(step + 1)
+                        keep(folder, whole)
                         checkpoints.rely(
                             saved,
                             Latest(

@@ -12,6 +12,8 @@ Words
     piece  a micro-batch; the pieces of a step are dealt to processes by what they cost
 """
 
+import contextlib
+import hashlib
 import json
 import os
 import re
@@ -31,7 +33,7 @@ from batchlab.cluster._heard import Heard
 from batchlab.cluster._pointer import checkpoints, latest, measured, replace
 from batchlab.cluster._verify import verify
 
-__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "launch", "notes", "verify"]
+__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "kept", "launch", "notes", "verify"]
 
 FORMS = ("ddp", "fsdp", "plain")
 PIECES = 8  # of a step
@@ -44,6 +46,7 @@ ECHO = re.compile(
 )
 WORKER = "batchlab.cluster._member"
 NOTES = "notes.txt"
+WRITES = ("alive_*", "checkpoints", "curve.jsonl", "log.txt", "model", "monitor*.jsonl", NOTES)
 HOW = ("form", "compile")  # settings that change no weight but by rounding
 LATER = ("stream", "schedule", "tokens", "warmup_tokens", "lora")  # not in the name of older runs
 
@@ -80,7 +83,7 @@ class Settings:
     def named(self) -> str:
         """The run in one line: what a checkpoint must belong to."""
         silent = [*HOW, *(one for one in LATER if getattr(self, one) == getattr(Settings, one))]
-        given = asdict(self) | {"model": _with_config(self.model)}
+        given = asdict(self) | {"model": _with_proof(self.model, weights=self.lora is not None)}
         told = {name: value for name, value in given.items() if name not in silent}
         if self.stream:
             told["stream"] = "by blocks"  # runs of other batchlabs read in another order
@@ -108,7 +111,7 @@ def launch(
     A process that dies takes the others with it; all start again from the last checkpoint, up to
     `restarts` times. One that stands still is given up after `timeout` seconds, and ended. What is
     wrong with the documents, the model or the disk is tried once. RuntimeError says which process
-    failed first, and how; ValueError, who else runs in this folder.
+    failed first, and how; ValueError, who else runs in this folder, or what in it is of no run.
     """
     if settings.form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {settings.form!r}")
@@ -116,12 +119,13 @@ def launch(
         raise ValueError(f"{processes} processes: a step has {PIECES} pieces, one each at least")
     if settings.stream and settings.documents is None:
         raise ValueError("a stream is of documents of one's own: the embedded ones fit into memory")
+    require_own(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with lock.held(folder):
         require_same(folder / "checkpoints", settings)
         require_saved(folder)
         asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
-        asked["report_to"] = list(report_to)
+        asked |= {"report_to": list(report_to), "run": settings.named()}
         return _run(folder, asked, processes, restarts, heard)
 
 
@@ -147,6 +151,7 @@ def _run(
     running = subprocess.Popen(
         [*command, "-m", WORKER, launch, str(folder)],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=around,
+        start_new_session=True,  # torchrun ends at SIGHUP under nohup as well: signals are ours
     )  # fmt: skip
     assert running.stdout is not None
     said = Heard(running.stdout, folder / "log.txt")
@@ -154,7 +159,7 @@ def _run(
         while running.poll() is None:
             time.sleep(0.5)
             if heard:
-                heard(curve(folder))
+                heard(_looked(folder))
             if any(_again_in_vain(what) for what in said.said.values()):
                 break
     finally:
@@ -168,6 +173,13 @@ def _run(
     return curve(folder)
 
 
+def _looked(folder: Path) -> list[dict[str, Any]]:
+    """The curve, for who watches: one that cannot be read, or is not put right yet, ends no run."""
+    with contextlib.suppress(OSError, ValueError):
+        return curve(folder)
+    return []
+
+
 def is_large(documents: str | None) -> bool:
     """Whether a file or a folder of files is better streamed than held by every process.
 
@@ -176,6 +188,17 @@ def is_large(documents: str | None) -> bool:
     path = Path(documents or "")
     files = path.iterdir() if documents and path.is_dir() else [path]
     return sum(one.stat().st_size for one in files if one.is_file()) > LARGE_BYTES
+
+
+def require_own(folder: Path) -> None:
+    """ValueError if what a run would write over lies in a folder that is of no run."""
+    if (folder / alive.ASKED).exists() or any(checkpoints(folder / "checkpoints")):
+        return
+    if theirs := sorted(path.name for name in WRITES for path in folder.glob(name)):
+        raise ValueError(
+            f"{folder} is no folder of a run, and a run would write over {', '.join(theirs)} in "
+            "it: give a new one"
+        )
 
 
 def require_same(checkpoints: Path, settings: Settings) -> None:
@@ -199,11 +222,26 @@ def require_saved(folder: Path) -> None:
             )
 
 
-def _with_config(model: str | None) -> str | None:
-    """The name of a model; of one on this disk with the checksum of its config."""
+def _with_proof(model: str | None, *, weights: bool) -> str | None:
+    """The name of a model; of one on this disk with the checksum of its config.
+
+    weights  their checksum as well: those that are frozen lie in no checkpoint, and are loaded anew
+    """
     path = Path(model or "")
-    path = path / "config.json" if path.is_dir() else path
-    return f"{model} ({measured(path)[1][:8]})" if model and path.is_file() else model
+    held = [path / "config.json" if path.is_dir() else path]
+    if not model or not held[0].is_file():
+        return model
+    if weights and path.is_dir():
+        held += sorted([*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")])
+    proof = "".join(measured(one)[1] for one in held)
+    short = proof if len(held) == 1 else hashlib.sha256(proof.encode()).hexdigest()
+    return f"{model} ({short[:8]})"
+
+
+def kept(folder: Path) -> int:
+    """Steps of the last checkpoint of a run; 0 without one."""
+    last = latest(folder / "checkpoints")
+    return last.steps if last else 0
 
 
 def notes(folder: Path) -> list[str]:

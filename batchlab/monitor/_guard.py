@@ -3,7 +3,8 @@
     a method of the recorder  ->  the same; its first fault is told once, and the run goes on
 
 Only faults of the recorder are held back. What the user's own code raises never comes through
-here, and an interrupt from the keyboard is no fault: it passes.
+here, but for what a handler of a signal raises wherever it is called: that passes, and so does an
+interrupt from the keyboard.
 
 Words
     quantity  what a method records: counts, times of a part, the file
@@ -13,7 +14,9 @@ Words
 
 import contextlib
 import functools
+import signal
 import sys
+import traceback
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -39,6 +42,8 @@ def guarded(
             try:
                 return method(self, *args, **kwargs)
             except Exception as error:
+                if _of_a_signal(error):
+                    raise
                 if quantity not in self.lost:
                     self.lost[quantity] = _line(error)
                     until = "now" if again else "from here on"
@@ -60,6 +65,13 @@ def tell(text: str) -> None:
             warnings.warn(text, stacklevel=2)
         except Warning:
             print(text, file=sys.stderr)
+
+
+def _of_a_signal(error: Exception) -> bool:
+    """Whether a handler of the user's raised it: a scheduler takes the machine, a limit is up."""
+    handlers = map(signal.getsignal, signal.valid_signals())
+    codes = {getattr(getattr(one, "__func__", one), "__code__", None) for one in handlers}
+    return any(frame.f_code in codes for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def _line(error: Exception) -> str:

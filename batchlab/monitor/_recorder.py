@@ -8,6 +8,7 @@ back before a record is written. Every method that a training calls is guarded: 
 """
 
 import gc
+import os
 import threading
 import time
 import uuid
@@ -44,6 +45,7 @@ from batchlab.records import Cell
 __all__ = ["Recorder"]
 
 PROBE_AFTER = 3  # steps: the first ones warm up
+PATIENCE = 1.0  # seconds for another writer of the file: a training does not wait for it
 YOUNG = 0  # the generation of objects whose collection is too short to time
 
 
@@ -56,7 +58,7 @@ class Recorder(Passes):
     ) -> None:  # fmt: skip
         super().__init__(model, stack, probe=probe)
         self.path, self.every, self.source = Path(path), every, source
-        self.run = uuid.uuid4().hex[:12]
+        self.run, self._process = uuid.uuid4().hex[:12], os.getpid()
         self._done = list[Step]()
         self._outside = dict.fromkeys(OUTSIDE, 0.0)  # seconds between steps that belong to none
         self._first = True  # the first step of a run warms up
@@ -95,6 +97,10 @@ class Recorder(Passes):
         step = self._number + bool(self._step.taken)
         if value is not None and not (unless_heard and self._signals.has(name, step)):
             self._signals.told(name, step, value)
+
+    @guarded("the norm at which gradients are clipped")
+    def clipped(self, at: float | None) -> None:
+        self.clip = self.clip if at is None else float(at)
 
     @guarded("optimizer")
     def optimizer_begins(self, *_: Any) -> None:
@@ -199,7 +205,7 @@ class Recorder(Passes):
     def write(self) -> None:
         """Write what was seen since the last record; the first step of a run is left out."""
         steps, first = self._done[int(self._first) :], self._first
-        if not steps:
+        if not steps or self._is_copy():
             return
         self._done, outside = [], self._outside
         self._outside = dict.fromkeys(OUTSIDE, 0.0)
@@ -231,14 +237,20 @@ class Recorder(Passes):
         clip = {"clip": self.clip} if self.clip is not None else {}
         return found | clip | self._signals.take()
 
+    def _is_copy(self) -> bool:
+        """Whether this is a child that the loop forked: its steps are none of the run's."""
+        return os.getpid() != self._process
+
     def _append(self, cell: Cell) -> None:
         path = records.of_rank(self.path, self.world.rank, self.world.size)
-        records.append(path, cell, to_disk=False)
+        records.append(path, cell, to_disk=False, patience=PATIENCE)
 
     @guarded("the end")
     def close(self) -> None:
         """Take all hooks away, and write what is left."""
         self._closed = True
+        if self._is_copy():
+            return
         self._unwatch()
         self._cores.close()
         if self._collects in gc.callbacks:

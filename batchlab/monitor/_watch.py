@@ -149,8 +149,7 @@ class Watch:
         self._recorder.told("loss", loss)
         self._recorder.told("gradient_norm", gradient_norm)
         self._recorder.told("held_out", held_out)
-        if clip is not None:
-            self._recorder.clip = float(clip)
+        self._recorder.clipped(clip)
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:

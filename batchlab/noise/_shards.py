@@ -30,6 +30,11 @@ class ShardTaps:
     def __init__(self, model: nn.Module) -> None:
         from torch.distributed.fsdp import FSDPModule
 
+        if not hasattr(FSDPModule, "set_custom_reduce_scatter"):
+            raise ValueError(
+                f"torch {torch.__version__} lets nobody look at the gradients that FSDP2 reduces: "
+                "a newer one is needed"
+            )
         self._modules = [m for m in model.modules() if isinstance(m, FSDPModule)]
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         mesh = next(p.device_mesh for p in self.parameters if hasattr(p, "device_mesh"))

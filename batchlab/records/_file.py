@@ -9,8 +9,10 @@ reported by `read`, and never fatal.
 
 import contextlib
 import json
+import math
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -20,7 +22,7 @@ from batchlab import reading
 from batchlab.records._cell import Cell
 from batchlab.records._schema import as_record, cell, is_cell
 
-__all__ = ["Records", "append", "read"]
+__all__ = ["Records", "append", "read", "sole"]
 
 
 class Records(list[dict[str, Any]]):
@@ -42,18 +44,25 @@ class Records(list[dict[str, Any]]):
         ]
 
 
-def append(path: str | Path, record: Mapping[str, Any] | Cell, *, to_disk: bool = True) -> None:
+def append(
+    path: str | Path,
+    record: Mapping[str, Any] | Cell,
+    *,
+    to_disk: bool = True,
+    patience: float = math.inf,
+) -> None:
     """Add one line to `path`, whole: one write to a file opened for appending, then flushed.
 
     A torn line left by a killed run is ended first, so that it spoils itself only. `to_disk` waits
-    for the disk: without it a line survives the process, but not the machine.
+    for the disk: without it a line survives the process, but not the machine. Another writer is
+    waited for; TimeoutError if it does not end within `patience` seconds.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     plain = as_record(record) if isinstance(record, Cell) else record
     line = json.dumps(plain, allow_nan=False, default=_plain) + "\n"
     with path.open("ab+") as file:
-        _lock(file)  # until it is closed: a sweep and a monitor may write to one file
+        _lock(file, patience)  # until it is closed: a sweep and a monitor may write to one file
         file.seek(0, os.SEEK_END)
         if file.tell():
             file.seek(-1, os.SEEK_END)
@@ -95,14 +104,51 @@ def read(source: str | Path) -> Records:
     return found
 
 
-def _lock(file: IO[bytes]) -> None:
+@contextlib.contextmanager
+def sole(path: str | Path | None) -> Iterator[None]:
+    """Hold a file of records for as long as something is measured into it; None holds nothing.
+
+    Two measurements at once would take each other's cores, and each line twice. ValueError names
+    the process that has the file. The lock is the system's, on `.NAME.lock` beside it, and ends
+    with its process.
+    Example: `with records.sole("cells.jsonl"): ...`
+    """
+    if path is None:
+        yield
+        return
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f".{path.name}.lock").open("ab+") as file:
+        try:
+            _lock(file, 0.0)
+        except TimeoutError:
+            file.seek(0)
+            who = file.read().decode() or "another process"
+            raise ValueError(
+                f"{path} is in use by {who}: one measurement at a time, or another file"
+            ) from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()}".encode())
+        file.flush()
+        yield
+
+
+def _lock(file: IO[bytes], patience: float) -> None:
     """Wait until no other process writes to this file; closing it lets the next one in."""
     try:
         import fcntl
     except ImportError:  # Windows: one writer at a time is up to the caller
         return
-    with contextlib.suppress(OSError):  # some network file systems know no locks
-        fcntl.flock(file, fcntl.LOCK_EX)
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise TimeoutError(f"{file.name}: another process holds it") from None
+        except OSError:  # some network file systems know no locks
+            return None
+        time.sleep(0.01)
 
 
 def _text_of(source: str | Path) -> tuple[str, str]:

@@ -20,11 +20,21 @@ def of_rank(path: str | Path, rank: int, world_size: int) -> Path:
 
 
 def files_of(path: str | Path) -> list[Path]:
-    """The file itself, where it is there; else the files of its ranks, in their order."""
+    """The file itself, or the files of its ranks in their order: whichever were written last.
+
+    A run that goes on with more or fewer processes leaves the others as they were.
+    """
     path = Path(path)
-    if path.exists() or not path.parent.is_dir():
+    if not path.parent.is_dir():
         return [path]
     name = re.compile(rf"{re.escape(path.stem)}\.rank(\d+){re.escape(path.suffix)}")
     found = [(int(hit[1]), one) for one in path.parent.iterdir()
              if (hit := name.fullmatch(one.name))]  # fmt: skip
-    return [one for _, one in sorted(found)] or [path]
+    ranks = [one for _, one in sorted(found)]
+    if not ranks or (path.exists() and _written(path) >= max(map(_written, ranks))):
+        return [path]
+    return ranks
+
+
+def _written(path: Path) -> int:
+    return path.stat().st_mtime_ns
