@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+from torch.utils.data._utils.collate import default_collate_fn_map
 
 from batchlab import batches as tensors
 from batchlab import data, lengths
@@ -133,8 +134,9 @@ class Streamed(IterableDataset[MicroBatch]):
     stream  what is read; its `workers` read ahead, and need no workers of a `DataLoader`
     pad_id  token id behind the last document of a row
 
-    In a `DataLoader(streamed, batch_size=None, num_workers=n)` each worker has its own lanes, and
-    the place is known only to torchdata's `StatefulDataLoader`, which asks `state_dict` there.
+    `DataLoader(streamed, num_workers=n)` gives the same: it puts none together, and a `batch_size`
+    above 1 is a `ValueError` (rows of a batch are the stream's). There each worker has its own
+    lanes, and the place is known only to torchdata's `StatefulDataLoader`, which asks `state_dict`.
 
     >>> [one["input_ids"].tolist() for one in Streamed(data.Stream([[5, 6], [7]], 3, lanes=1))]
     [[[5, 6, 7]]]
@@ -148,7 +150,8 @@ class Streamed(IterableDataset[MicroBatch]):
         """Micro-batches from the place on, as the stream gives them."""
         self._take_part()
         for one in self.stream:
-            yield tensors.packed(one.documents, one.rows, one.length, pad_id=self.pad_id)
+            made = tensors.packed(one.documents, one.rows, one.length, pad_id=self.pad_id)
+            yield _Whole(made)
 
     def state_dict(self) -> dict[str, Any]:
         """The stream's; after the last micro-batch that was handed out."""
@@ -165,6 +168,23 @@ class Streamed(IterableDataset[MicroBatch]):
         if worker is not None and self._worker is None:
             self._worker = worker.id
             self.stream.take_part(worker.id, worker.num_workers)
+
+
+class _Whole(dict[str, Any]):
+    """A micro-batch that a `DataLoader` must not put into a batch again."""
+
+
+def _alone(batch: list[_Whole], *, collate_fn_map: Any = None) -> _Whole:
+    """The micro-batch itself, where a `DataLoader` was left at its `batch_size` of 1."""
+    if len(batch) > 1:
+        raise ValueError(
+            f"batch_size={len(batch)}: each item is a whole micro-batch already, give "
+            "batch_size=None, and rows= to data.Stream"
+        )
+    return batch[0]
+
+
+default_collate_fn_map[_Whole] = _alone
 
 
 class _Built(Dataset[MicroBatch]):

@@ -169,20 +169,17 @@ def test_a_document_of_a_text_file_is_a_paragraph_a_line_or_the_file(tmp_path):
         data.load(path, document="page")
 
 
-def test_a_folder_of_texts_says_what_a_document_is(tmp_path):
-    """Left open, 2 files of 2 lines are 2, 3 or 4 documents."""
+def test_a_document_of_a_folder_of_texts_is_a_file_unless_it_is_said(tmp_path):
+    """2 files of 2 lines are 2, 3 or 4 documents."""
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     (tmp_path / "b.txt").write_text("three\n\nfour\n")
-    message = unreadable(tmp_path)
-    assert "2 .txt: is a document a file, a line or a paragraph? give document=" in message
+    assert texts(data.load(tmp_path)) == ["one\ntwo\n", "three\n\nfour\n"]
     counts = {
         unit: len(data.load(tmp_path, document=unit)) for unit in ("file", "line", "paragraph")
     }
     assert counts == {"file": 2, "line": 4, "paragraph": 3}
     (tmp_path / "c.txt").write_text("")
-    assert "c.txt, line 1: field 'text' must be a non-empty" in unreadable(
-        tmp_path, document="file"
-    )
+    assert "c.txt, line 1: field 'text' must be a non-empty" in unreadable(tmp_path)
 
 
 def test_places_count_from_the_first_line_of_a_row(tmp_path, csv_of):

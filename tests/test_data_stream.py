@@ -227,6 +227,20 @@ def test_a_worker_beyond_the_lanes_has_nothing_to_do():
     assert [stream.standing.epoch for stream in streams] == [1, 0]
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_dataloader_puts_no_micro_batch_into_another(source, workers):
+    """Its default adds a dimension to whatever it gets, unless told what to do."""
+    alone, streamed = (loader.Streamed(Stream(source, LENGTH, rows=4)) for _ in range(2))
+    alone, found = list(alone), list(DataLoader(streamed, num_workers=workers))
+    assert [one.keys() for one in found] == [one.keys() for one in alone]
+    for one, wanted in zip(found, alone, strict=True):
+        assert all(torch.equal(one[name], wanted[name]) for name in wanted)
+    mistake = torch.utils.data.default_collate([dict(alone[0])])
+    assert mistake["input_ids"].dim() == 3
+    with pytest.raises(ValueError, match=r"batch_size=2: each item is a whole micro-batch already"):
+        next(iter(DataLoader(streamed, batch_size=2, num_workers=workers)))
+
+
 @pytest.mark.parametrize(
     ("too_long", "kept"),
     [("drop", [[3]]), ("truncate", [[1, 2], [3]]), ("split", [[1, 2], [1], [3]])],

@@ -114,6 +114,7 @@ def test_lists_of_choices_are_those_of_the_library():
     from batchlab import plots, sweep
     from batchlab.cli import _training
     from batchlab.cluster import training
+    from batchlab.data import _files
     from batchlab.memory import adapters, optimizers
     from batchlab.monitor import _tools
     from batchlab.plots import _canvas
@@ -125,7 +126,7 @@ def test_lists_of_choices_are_those_of_the_library():
     assert options.PRECISIONS == sweep.PRECISIONS and options.LAYOUTS == sweep.LAYOUTS
     assert options.FIGURES == _canvas.FORMATS and plots.save is _canvas.save
     assert tuple(optimizers.OPTIMIZERS) == options.OPTIMIZERS == tuple(_training.NAMES)
-    assert options.QUANTISED == adapters.QUANTISED
+    assert options.QUANTISED == adapters.QUANTISED and options.UNITS == _files.UNITS
 
 
 def test_a_precision_is_a_dtype_of_the_weights_and_one_of_the_computation():

@@ -112,7 +112,7 @@ def test_pieces_are_copied_from_where_they_lie(kind, monkeypatch):
     wanted = pack_table(whole, 7, too_long="split")
     assert wanted["seq_lengths"].combine_chunks().flatten().to_pylist().count(1) > 9
     monkeypatch.setattr(_lists, "FEW", 0)
-    monkeypatch.setattr(_lists, "REACH", 16)
+    monkeypatch.setattr(_lists, "REACH", 4)
     chunks = pa.concat_tables([whole.slice(0, 30), whole.slice(30, 0), whole.slice(30)])
     assert pack_table(chunks, 7, too_long="split").equals(wanted)
 

@@ -65,6 +65,31 @@ def test_a_config_alone_is_filled_from_the_seed(tmp_path):
     assert torch.equal(one, again) and not torch.equal(one, other)
 
 
+def test_a_folder_of_texts_is_read_by_files_and_told(tmp_path):
+    """The mistake: documents longer than a row were left out without a word."""
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text("a word\n\n" * (2 + 40 * number))
+    asked = {"documents": str(tmp_path), "model": None, **SMALL}
+    rows = _Rows(training.Settings(**asked))
+    assert len(rows.corpus) == 1
+    told = (
+        rf"^3 documents of {tmp_path.name}, [\d,]+ tokens; 2 longer than a row of 64: left out \("
+    )
+    with pytest.raises(ValueError, match=rf"{told}.*--too-long split.*\); 0 rows to train on"):
+        rows.of_step(0, 0, 1)
+    cut = _Rows(training.Settings(**asked, too_long="split"))
+    assert cut.corpus.lengths.max() <= 64 and cut.read.endswith("of 64: split")
+    assert cut.corpus.tokens.tolist() == data.load(tmp_path).tokens.tolist(), "not a token is lost"
+    lines = _Rows(training.Settings(**asked, document="paragraph"))
+    assert len(lines.corpus) == 2 + 42 + 82 and "longer" not in lines.read
+    (tmp_path / "0.txt").unlink()
+    with pytest.raises(ValueError, match="so that none is left: a larger --length, or --too-long"):
+        _Rows(training.Settings(**asked))
+    (tmp_path / "3.txt").write_text("")
+    with pytest.raises(ValueError, match=r"3\.txt, line 1: field 'text' must be a non-empty text"):
+        _Rows(training.Settings(**asked))
+
+
 def loss_of_held_out(settings, net):
     rows = _Rows(settings)
     return loop.evaluate(net, [rows.held([one]) for one in rows.held_out[:EVALUATED]])

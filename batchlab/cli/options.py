@@ -54,6 +54,7 @@ DEVICES = ("cpu", "cuda")
 FORMS = ("ddp", "fsdp", "plain")
 ISOLATIONS = ("L3", "L2", "L0")
 SYSTEMS = ("canvas", "moodle", "csv", "nbgrader", "gradescope", "feedback")
+UNITS = ("file", "line", "paragraph")
 SCHEDULES = ("constant", "linear", "cosine")
 TOOLS = ("tensorboard", "wandb", "mlflow", "trackio")
 FIGURES = (".png", ".svg", ".pdf")
@@ -75,6 +76,8 @@ class Word:
 WORDS: Mapping[str, Word] = {
     "model": Word("folder, config.json or hub name; its tokenizer too", "NAME", "a small Llama"),
     "data": Word("documents: a file, a folder or a hub name", "DATA", "the embedded documents"),
+    "document": Word("what a document of a .txt file is", "UNIT",
+                     "a paragraph; in a folder, a file", choices=UNITS),
     "field": Word("field of the text or the token ids; A,B joins two", "NAME", "by its name"),
     "split": Word("split of a data set that has several", "NAME", "train"),
     "tokenizer": Word("folder or hub name; it counts texts", "NAME", "the embedded one"),
@@ -168,7 +171,17 @@ TRAINING = (
     "shard",
     "devices",
 )
-RUN = ("lora", "compile", "schedule", "tokens", "warmup_tokens", "report_to", "doctor")
+RUN = (
+    "document",
+    "too_long",
+    "lora",
+    "compile",
+    "schedule",
+    "tokens",
+    "warmup_tokens",
+    "report_to",
+    "doctor",
+)
 SHARED = ("tensor", "experts")
 BILL = ("tokens", "model", "card", "products", "price", "utilisation")
 PROPOSAL = ("optimizer", "lora", "generations", "noise_scale", "rate", "from_batch")
@@ -231,6 +244,7 @@ def offer_run(parser: argparse.ArgumentParser) -> None:
         several=["report_to"],
         shown={"tokens": "a constant rate"},
         schedule="constant",
+        too_long="drop",
     )
 
 

@@ -44,7 +44,8 @@ def run(args: argparse.Namespace) -> Answer:
     settings = training.Settings(
         args.data, args.model, rows=args.rows, length=args.length, rate=args.rate, form=args.form,
         stream=training.is_large(args.data), schedule=args.schedule, tokens=tokens,
-        warmup_tokens=warmup, lora=args.lora, compile=args.compile,
+        warmup_tokens=warmup, lora=args.lora, compile=args.compile, document=args.document,
+        too_long=args.too_long,
     )  # fmt: skip
     with stopped.told(args.run, args.steps), progress.bar() as shown:
 
@@ -90,6 +91,7 @@ def _told(args: argparse.Namespace, settings: Any, lines: list[dict[str, Any]]) 
         f"{'process' if args.nproc == 1 else 'processes'}: {last['step']:,} steps of "
         f"{sequences} packed rows of {args.length:,} slots"
         + (", from files that were read meanwhile" if settings.stream else ""),
+        training.read(args.run),
         "",
         report.table(heads, rows, align="rrrrr"),
         "",

@@ -17,7 +17,7 @@ from batchlab import data
 from batchlab import model as models
 from batchlab.cluster.training import Settings
 
-__all__ = ["MODEL", "made", "tokenizer_of", "write_folder"]
+__all__ = ["MODEL", "made", "read", "tokenizer_of", "write_folder"]
 
 MODEL = "model"  # the folder
 FAST = "PreTrainedTokenizerFast"  # what transformers makes of a bare tokenizer
@@ -32,6 +32,25 @@ def tokenizer_of(settings: Settings) -> str | None:
             "another: give --data"
         )
     return found
+
+
+LONG = {"drop": "left out", "split": "split", "truncate": "truncated", "refuse": "refused"}
+
+
+def read(corpus: data.Corpus, settings: Settings) -> str:
+    """What was read, in a line; a ValueError where no document would be left."""
+    sizes = corpus.lengths
+    long = int((sizes > settings.length).sum())
+    told = f"{len(sizes):,} documents of {corpus.name}, {int(sizes.sum()):,} tokens"
+    if not long:
+        return told
+    told += f"; {long:,} longer than a row of {settings.length:,}"
+    cure = "a larger --length, or --too-long split"
+    if settings.too_long == "drop" and long == len(sizes):
+        raise ValueError(f"{told}, so that none is left: {cure}")
+    return f"{told}: {LONG[settings.too_long]}" + (
+        f" ({cure} keeps them)" if settings.too_long == "drop" and settings.documents else ""
+    )
 
 
 def made(

@@ -22,11 +22,11 @@ from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster._curve import CURVE, append, cut_back, keep
 from batchlab.cluster._heard import say
-from batchlab.cluster._made import made, tokenizer_of, write_folder
+from batchlab.cluster._made import made, read, tokenizer_of, write_folder
 from batchlab.cluster._pointer import Latest, measured, seen
 from batchlab.cluster._streamed import Streamed
 from batchlab.cluster._world import world
-from batchlab.cluster.training import ECHO, NOTES, PIECES, Settings
+from batchlab.cluster.training import ECHO, NOTES, PIECES, READ, Settings
 from batchlab.rates import Curve
 
 __all__ = ["dealt", "factor", "pieces"]
@@ -67,8 +67,9 @@ class _Rows:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         tokenizer = tokenizer_of(settings)
-        loaded = data.load(settings.documents, tokenizer=tokenizer)
-        self.corpus = loaded.at_most(settings.length)
+        loaded = data.load(settings.documents, tokenizer=tokenizer, document=settings.document)
+        self.read = read(loaded, settings)
+        self.corpus = loaded.fitted(settings.length, settings.too_long)
         self.fingerprint = self.corpus.fingerprint
         packed = packing.pack(self.corpus.lengths, settings.length)
         rows = [[int(number) for number in row] for row in packed.rows]
@@ -95,7 +96,10 @@ class _Rows:
 
     def of_step(self, step: int, rank: int, ranks: int) -> list[Any]:
         """The micro-batches of this process, of about the same cost as those of the others."""
-        cut = pieces(len(self.rows), self.settings.rows, self.settings.seed, step)
+        try:
+            cut = pieces(len(self.rows), self.settings.rows, self.settings.seed, step)
+        except ValueError as error:
+            raise ValueError(f"{self.read}; {error}") from None
         lengths = self.corpus.lengths
         costs = [sum(int(lengths[d]) ** 2 for at in one for d in self.rows[at]) for one in cut]
         mine = dealt(costs, ranks)[rank]
@@ -138,6 +142,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     begun, tokens = (found.steps, found.tokens) if found else (0, 0)
     rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
     if rank == 0:
+        (folder / READ).write_text(rows.read)
         _note(folder, [*faults, cut_back(folder, found)], begun)
     evaluated = rows.held_out[:EVALUATED]
     share = len(evaluated) // ranks or 1  # equally many: FSDP2 gathers weights for each

@@ -12,7 +12,7 @@ from typing import Any
 import torch.distributed as dist
 
 from batchlab import batches, data, packing
-from batchlab.cluster._made import tokenizer_of
+from batchlab.cluster._made import read, tokenizer_of
 from batchlab.cluster.training import PIECES, Settings
 
 __all__ = ["Streamed"]
@@ -34,15 +34,10 @@ class Streamed:
                 "they do not say before the end: give --model"
             )
         self.fingerprint = self.corpus.fingerprint  # of the text and of its tokenizer
-        kept = [one for one in self.corpus if len(one["input_ids"]) <= settings.length]
-        if not kept:
-            raise ValueError(
-                f"{settings.documents}: none of the first {HELD_OUT} documents has at most "
-                f"{settings.length:,} tokens"
-            )
-        self._held = kept
-        lengths = [len(one["input_ids"]) for one in kept]
-        self.held_out = [row.tolist() for row in packing.pack(lengths, settings.length).rows]
+        self.read = f"of the first documents: {read(self.corpus, settings)}"
+        self._held = self.corpus.fitted(settings.length, settings.too_long)
+        packed = packing.pack(self._held.lengths, settings.length)
+        self.held_out = [row.tolist() for row in packed.rows]
         self._stream = stream
         self._taken: Iterator[data.Batch] | None = None
         self._model: Any = None
@@ -60,7 +55,8 @@ class Streamed:
             seed=asked.seed,
             endless=True,
             leave_out=HELD_OUT,
-            too_long="drop",
+            too_long=asked.too_long,
+            document=asked.document,
             tokenizer=tokenizer_of(asked),
         )
 

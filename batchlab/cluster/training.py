@@ -33,7 +33,8 @@ from batchlab.cluster._heard import Heard
 from batchlab.cluster._pointer import checkpoints, latest, measured, replace
 from batchlab.cluster._verify import verify
 
-__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "kept", "launch", "notes", "verify"]
+__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "kept", "launch"]
+__all__ += ["notes", "read", "verify"]
 
 FORMS = ("ddp", "fsdp", "plain")
 PIECES = 8  # of a step
@@ -45,10 +46,14 @@ ECHO = re.compile(
     r"closed by peer|reset by peer|pair closure|DistBackendError|timed out", re.IGNORECASE
 )
 WORKER = "batchlab.cluster._member"
-NOTES = "notes.txt"
-WRITES = ("alive_*", "checkpoints", "curve.jsonl", "log.txt", "model", "monitor*.jsonl", NOTES)
+NOTES, READ = "notes.txt", "documents.txt"
+WRITES = (
+    *("alive_*", "checkpoints", "curve.jsonl", "log.txt", "model", "monitor*.jsonl"),
+    *(NOTES, READ),
+)
 HOW = ("form", "compile")  # settings that change no weight but by rounding
-LATER = ("stream", "schedule", "tokens", "warmup_tokens", "lora")  # not in the name of older runs
+LATER = ("stream", "document", "too_long", "schedule", "tokens", "warmup_tokens", "lora")
+# not in the name of older runs
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,9 @@ class Settings:
     length    slots of a row
     stream    read documents while they are trained, in blocks whose order is another one each
               epoch: they need not fit into memory. Else all are held
+    document, too_long
+              what a document of a .txt file is, and what becomes of one that is longer than a row,
+              as of `data.Stream`
     schedule  shape of the rate: constant, or linear or cosine to 0 at `tokens` target tokens
     warmup_tokens
               until the rate is whole; without, 10 steps
@@ -74,6 +82,8 @@ class Settings:
     form: str = "ddp"
     seed: int = 0
     stream: bool = False
+    document: str | None = None
+    too_long: str = "drop"
     schedule: str = "constant"
     tokens: int | None = None
     warmup_tokens: int | None = None
@@ -141,7 +151,7 @@ def _run(
     own = asked | {"launcher": os.getpid(), "launch": launch}
     replace(folder / alive.ASKED, json.dumps(own))
     lock.alone(folder)
-    of_before = ("alive_*", "log.txt", NOTES)
+    of_before = ("alive_*", "log.txt", NOTES, READ)
     for old in [path for name in of_before for path in folder.glob(name)]:
         old.unlink()  # what is left of an earlier torchrun writes into its own log
     words = ["--standalone", f"--nproc-per-node={processes}", f"--max-restarts={restarts}"]
@@ -248,6 +258,12 @@ def notes(folder: Path) -> list[str]:
     """What the last launch found damaged in the folder, and where it went on; a line each."""
     path = folder / NOTES
     return path.read_text().splitlines() if path.exists() else []
+
+
+def read(folder: Path) -> str:
+    """What the last launch read, in a line."""
+    path = folder / READ
+    return path.read_text() if path.exists() else ""
 
 
 def _again_in_vain(what: str) -> bool:

@@ -118,6 +118,30 @@ class Corpus(Sequence[Mapping[str, np.ndarray]]):
             raise ValueError(f"no document has at most {length:,} tokens")
         return self.select(kept)
 
+    def fitted(self, length: int, too_long: str) -> "Corpus":
+        """Documents of at most `length` tokens; what becomes of others is said as to `packing`.
+
+        Of a prompt that is cut, every piece stays a prompt. ValueError where longer ones are
+        refused, or none would be left.
+        """
+        sizes = self.lengths
+        if sizes.max() <= length:
+            return self
+        if too_long == "drop":
+            return self.at_most(length)
+        if too_long == "refuse":
+            at = int(np.argmax(sizes > length))
+            raise ValueError(f"document {at:,} has {sizes[at]:,} tokens, a row has {length:,}")
+        inside = np.arange(len(self.tokens)) - np.repeat(self.starts[:-1], sizes)
+        begins = np.flatnonzero(inside % length == 0)
+        owner = np.searchsorted(self.starts, begins, side="right") - 1
+        starts = np.append(begins, len(self.tokens))
+        prompts = np.clip(self.prompts[owner] - inside[begins], 0, np.diff(starts))
+        pieces = replace(self, starts=starts, prompts=prompts)
+        if too_long == "truncate":
+            return pieces.select(np.flatnonzero(inside[begins] == 0))
+        return pieces
+
     def text(self, number: int) -> str:
         """One document as text, where the corpus has its tokenizer."""
         if self.tokenizer is None:

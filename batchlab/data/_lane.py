@@ -183,18 +183,9 @@ class Lane:
         made = columns.corpus(
             self.shards.name, vocabulary=self.encoder.vocabulary, tokenizer=self.encoder.used
         )
-        length, sizes = self.plan.length, made.lengths
-        if sizes.max() <= length or self.plan.too_long == "drop":
+        if self.plan.too_long == "drop":  # by numbers, in `_pack`: a window may hold none that fits
             return made
-        inside = np.arange(len(made.tokens)) - np.repeat(made.starts[:-1], sizes)
-        begins = np.flatnonzero(inside % length == 0)
-        owner = np.searchsorted(made.starts, begins, side="right") - 1
-        starts = np.append(begins, len(made.tokens))
-        prompts = np.clip(made.prompts[owner] - inside[begins], 0, np.diff(starts))
-        pieces = replace(made, starts=starts, prompts=prompts)
-        if self.plan.too_long == "truncate":
-            return pieces.select(np.flatnonzero(inside[begins] == 0))
-        return pieces
+        return made.fitted(self.plan.length, self.plan.too_long)
 
     def _pack(self, held: Corpus) -> None:
         self._held = held

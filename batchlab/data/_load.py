@@ -48,8 +48,8 @@ def load(
                   its chat template. The embedded one if none is given and texts need one
     limit         read only the first documents
     split         which split of a data set that has several
-    document      what a document of a .txt file is: "file", "line" or "paragraph" (of one file the
-                  default; a folder of texts must say it)
+    document      what a document of a .txt file is: "file" (the default in a folder), "line" or
+                  "paragraph" (the default of one file)
 
     Token ids keep what their `labels` ignore. What cannot be read is a `ValueError` with its place.
 
@@ -186,25 +186,27 @@ def _rows_of_folder(path: Path, split: str | None, document: str | None) -> Rows
         yield from (((path, *place[1:]), row) for place, row in _rows_of_object(found, None))
         return
     refuse_split(split, path)
-    for shard in files_in(path, document):
-        yield from rows_of_file(shard, document or "paragraph")
+    for shard in files_in(path):
+        yield from rows_of_file(shard, document or "file")
 
 
-def files_in(path: Path, document: str | None) -> list[Path]:
+def files_in(path: Path) -> list[Path]:
     """The files of a folder that hold documents, in the order of their names."""
     shards = sorted(p for p in path.iterdir() if form_of(p))
     if not shards:
         raise ValueError(f"{path}: no {', '.join(FORMS)} file in this folder")
-    texts = [shard for shard in shards if shard.suffix == ".txt"]
-    if texts and document is None:
-        raise ValueError(
-            f"{path}: {len(texts):,} .txt: is a document a file, a line or a paragraph? give "
-            f"document="
-        )
     return shards
 
 
 def _rows_of_hub(name: str, split: str | None) -> Rows:
+    found = of_hub(name, split)
+    if split is None:
+        found = chosen(found, None, name)
+    yield from (((name, *place[1:]), row) for place, row in _rows_of_object(found, None))
+
+
+def of_hub(name: str, split: str | None, *, streaming: bool = False) -> Any:
+    """The data set of a hub: downloaded, or read while it is asked for."""
     try:
         from datasets import load_dataset
     except ImportError:
@@ -212,13 +214,10 @@ def _rows_of_hub(name: str, split: str | None) -> Rows:
             f"{name}: no such file, and a hub name needs the package datasets"
         ) from None
     try:
-        found = load_dataset(name, split=split)
+        return load_dataset(name, split=split, streaming=streaming)
     except (OSError, ValueError) as error:
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ValueError(f"{name}: neither a file here nor readable from a hub ({first})") from None
-    if split is None:
-        found = chosen(found, None, name)
-    yield from (((name, *place[1:]), row) for place, row in _rows_of_object(found, None))
 
 
 def chosen(splits: Mapping[str, Any], split: str | None, name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from batchlab.data._corpus import embedded
 from batchlab.data._files import UNITS
-from batchlab.data._load import chosen, files_in, refuse_split, rows_of
+from batchlab.data._load import chosen, files_in, of_hub, refuse_split, rows_of
 from batchlab.data._shards import Shards, of_files, of_iterable, of_sequence
 
 __all__ = ["shards_of"]
@@ -23,20 +23,21 @@ def shards_of(source: Any, lanes: int, split: str | None, document: str | None) 
         return of_sequence(embedded(), "stdlib")
     if not isinstance(source, str | Path):
         return _of_object(source, type(source).__name__, lanes, split)
-    path, unit = Path(source), document or "paragraph"
+    path = Path(source)
     if path.is_dir():
         if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
             from datasets import load_from_disk
 
             return _of_object(load_from_disk(str(path)), str(path), lanes, split)
         refuse_split(split, path)
-        return of_files(path.name or str(path), files_in(path, document), lanes, unit)
+        return of_files(path.name or str(path), files_in(path), lanes, document or "file")
     if path.is_file():
         refuse_split(split, path)
-        return of_files(path.name, [path], lanes, unit)
+        return of_files(path.name, [path], lanes, document or "paragraph")
     if path.suffix or path.exists():
         rows_of(source)  # says what is wrong with it
-    return _of_object(_streamed(str(source), split), str(source), lanes, None)
+    found = of_hub(str(source), split or "train", streaming=True)
+    return _of_object(found, str(source), lanes, None)
 
 
 def _of_object(source: Any, name: str, lanes: int, split: str | None) -> Shards:
@@ -49,18 +50,3 @@ def _of_object(source: Any, name: str, lanes: int, split: str | None) -> Shards:
     if hasattr(source, "__len__") and hasattr(source, "__getitem__"):
         return of_sequence(source, name)  # type: ignore[arg-type]
     return of_iterable(source, name, lanes)
-
-
-def _streamed(name: str, split: str | None) -> Any:
-    """A data set of a hub, not downloaded."""
-    try:
-        from datasets import load_dataset
-    except ImportError:
-        raise ValueError(
-            f"{name}: no such file, and a hub name needs the package datasets"
-        ) from None
-    try:
-        return load_dataset(name, split=split or "train", streaming=True)
-    except (OSError, ValueError) as error:
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ValueError(f"{name}: neither a file here nor readable from a hub ({first})") from None

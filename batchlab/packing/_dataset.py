@@ -209,10 +209,11 @@ def _parts(table: Any) -> Iterator[tuple[Any, int]]:
     """The table in pieces of at most MOST_TOKENS tokens, each with the place where it begins."""
     import pyarrow.compute as pc
 
-    if len(pc.list_flatten(table["input_ids"])) <= MOST_TOKENS:
+    lengths = pc.list_value_length(table["input_ids"])
+    if (pc.sum(lengths).as_py() or 0) <= MOST_TOKENS:
         yield table, 0
         return
-    sizes = pc.fill_null(pc.list_value_length(table["input_ids"]), 0).to_numpy()
+    sizes = pc.fill_null(lengths, 0).to_numpy()
     parts = (np.cumsum(sizes, dtype=np.int64) - 1) // MOST_TOKENS
     begins = [0, *(np.flatnonzero(np.diff(parts)) + 1).tolist(), len(sizes)]
     for begin, end in pairwise(begins):

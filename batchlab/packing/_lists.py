@@ -17,7 +17,7 @@ __all__ = ["Lists"]
 FEW = 64  # documents of a chunk, on average, from which on chunks are not put together first
 VIEW = np.dtype([("size", "i4"), ("first", "i4"), ("buffer", "i4"), ("begin", "i4")])
 HELD = 12  # bytes of a view that hold a short piece
-REACH = 2**30  # bytes of a buffer, after which the next part of it is named
+REACH = 30  # bits of a place in a buffer: behind 1 GiB the next part of it is named
 
 
 class Lists:
@@ -38,7 +38,7 @@ class Lists:
         self._kind, self._buffers, numbers = held[0].dtype, list[np.ndarray](), list[int]()
         for one in held:
             numbers.append(len(self._buffers))
-            self._buffers += [one.view(np.uint8)[at:] for at in range(0, one.nbytes, REACH)]
+            self._buffers += [one.view(np.uint8)[at:] for at in range(0, one.nbytes, 1 << REACH)]
         self.sizes = pc.list_value_length(column).to_numpy().astype(np.int64)
         counts, before = list(map(len, column.chunks)), np.cumsum([0, *map(len, held[:-1])])
         begins = np.cumsum(self.sizes) - self.sizes - np.repeat(before, counts)
@@ -66,9 +66,10 @@ class Lists:
 
     def _begin(self, views: np.ndarray, later: np.ndarray) -> None:
         """Let views begin so many values later."""
-        begins = views["begin"] + later * self._kind.itemsize
-        views["buffer"] += begins // REACH
-        views["begin"] = begins % REACH
+        begins = later * self._kind.itemsize
+        begins += views["begin"]
+        views["buffer"] += begins >> REACH
+        views["begin"] = begins & ((1 << REACH) - 1)
 
     def _hold_short(self, views: np.ndarray) -> None:
         """Pieces of at most 12 bytes lie in their views, which Arrow wants so."""
