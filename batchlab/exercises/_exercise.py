@@ -27,7 +27,8 @@ from batchlab.exercises._words import lines_of, restated
 __all__ = ["By", "Exercise", "Mistake"]
 
 T = TypeVar("T")
-_tries: Counter[str] = Counter()  # failed checks in this process, by exercise
+_tries: Counter[str] = Counter()  # hints given in this process, by exercise
+_told: dict[str, str] = {}  # the cause that was told last, by exercise
 
 
 class Exercise(Known):
@@ -36,6 +37,7 @@ class Exercise(Known):
     def forget(self) -> None:
         """Begin with the first hint again."""
         _tries.pop(self.name, None)
+        _told.pop(self.name, None)
 
     def check(self, answer: Any, *, shown: Iterable[Any] | None = None, fresh: Any = None) -> None:
         """Refuse a wrong answer.
@@ -299,11 +301,16 @@ class Exercise(Known):
         return f"{self.name}({', '.join(said)})"
 
     def _with_hint(self, refused: CheckFailed) -> CheckFailed:
-        """The refusal with one hint more at each try; a blank uses up none."""
-        hint = ""
-        if self.hints and refused.kind != "blank" and "try" not in lines_of(refused):
-            hint = self.hints[min(_tries[self.name], len(self.hints) - 1)]
-            _tries[self.name] += 1
+        """The refusal with the next hint; a cause stands alone until it comes a second time."""
+        lines = lines_of(refused)
+        if not self.hints or refused.kind == "blank" or "try" in lines:
+            return restated(refused)
+        cause, before = lines.get("likely", ""), _told.get(self.name, "")
+        _told[self.name] = cause
+        if cause and cause != before:
+            return restated(refused)
+        hint = self.hints[min(_tries[self.name], len(self.hints) - 1)]
+        _tries[self.name] += 1
         return restated(refused, hint=hint)
 
 
