@@ -103,7 +103,8 @@ class Exercise(Known):
             likely = self._thoughts(
                 earlier, case, lambda _, raised: _is(came, raised) and f"{came}" == f"{raised}"
             )
-            if not likely and not _is(came, KeyError()):  # another key is another mistake
+            if not likely and not (_is(came, KeyError()) or _is(came, RuntimeError())):
+                # another key, or other words of torch, are another mistake
                 likely = self._thoughts(earlier, case, lambda _, raised: _is(came, raised))
             raise restated(refused, likely=likely) from None
         if error is not None:
