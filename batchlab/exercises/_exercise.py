@@ -7,7 +7,6 @@ refused there.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -20,6 +19,7 @@ from batchlab.classroom.copies import copied
 from batchlab.classroom.showing import worded
 from batchlab.classroom.verdict import CheckFailed
 from batchlab.exercises._compare import How, alike, compare
+from batchlab.exercises._hints import forget, hinted
 from batchlab.exercises._known import By, Known, Mistake, parts_of
 from batchlab.exercises._limit import limited
 from batchlab.exercises._words import lines_of, restated
@@ -27,8 +27,6 @@ from batchlab.exercises._words import lines_of, restated
 __all__ = ["By", "Exercise", "Mistake"]
 
 T = TypeVar("T")
-_tries: Counter[str] = Counter()  # hints given in this process, by exercise
-_told: dict[str, str] = {}  # the cause that was told last, by exercise
 
 
 class Exercise(Known):
@@ -36,8 +34,7 @@ class Exercise(Known):
 
     def forget(self) -> None:
         """Begin with the first hint again."""
-        _tries.pop(self.name, None)
-        _told.pop(self.name, None)
+        forget(self.name)
 
     def check(self, answer: Any, *, shown: Iterable[Any] | None = None, fresh: Any = None) -> None:
         """Refuse a wrong answer.
@@ -56,7 +53,7 @@ class Exercise(Known):
                     self._one(answer, case, earlier)
                     earlier.append(case)
         except CheckFailed as refused:
-            raise self._with_hint(refused) from None
+            raise hinted(self.name, self.hints, refused) from None
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:
@@ -300,19 +297,6 @@ class Exercise(Known):
         said = [plain.shown(one) for one in arguments]
         said += [f"{name}={plain.shown(one)}" for name, one in options.items()]
         return f"{self.name}({', '.join(said)})"
-
-    def _with_hint(self, refused: CheckFailed) -> CheckFailed:
-        """The refusal with the next hint; a cause stands alone until it comes a second time."""
-        lines = lines_of(refused)
-        if not self.hints or refused.kind == "blank" or "try" in lines:
-            return restated(refused)
-        cause, before = lines.get("likely", ""), _told.get(self.name, "")
-        _told[self.name] = cause
-        if cause and cause != before:
-            return restated(refused)
-        hint = self.hints[min(_tries[self.name], len(self.hints) - 1)]
-        _tries[self.name] += 1
-        return restated(refused, hint=hint)
 
 
 def _is(error: BaseException | None, kind: BaseException | None) -> bool:
