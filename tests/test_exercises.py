@@ -240,17 +240,24 @@ def test_memory_that_runs_away_is_stopped(monkeypatch):
     assert "more memory" in told(made(), greedy)[1]
 
 
-def test_hints_come_one_more_a_try_and_a_blank_uses_up_none():
+def test_a_named_cause_comes_alone_and_a_hint_where_none_is_named_or_it_comes_again():
     def blank(rows, width):
         raise NotImplementedError
 
     exercise, said = made(), []
+
+    @exercise.mistake
+    def added(rows, width):
+        """the sides are multiplied, not added"""
+        return rows + width
+
     exercise.forget()
-    for answer in (blank, max, max, max):
+    for answer in (blank, added, added, max, added, max):
         with pytest.raises(check.CheckFailed) as caught:
             exercise.check(answer)
-        said.append(str(caught.value).rpartition("try     ")[2])
-    assert said == ["write it and run it", "multiply", "rows * width", "rows * width"]
+        said.append(str(caught.value).splitlines()[-1].split(maxsplit=1)[1])
+    cause = "the sides are multiplied, not added"
+    assert said == ["write it and run it", cause, "multiply", "rows * width", cause, "rows * width"]
 
 
 def test_a_refusal_keeps_to_three_hundred_letters():

@@ -11,7 +11,6 @@ from batchlab.exercises.memory import scenes
 from batchlab.exercises.memory.chunked_loss import chunked_loss
 from batchlab.exercises.memory.fitting_rows import fitting_rows
 from batchlab.exercises.memory.most_rows import MIXED, most_rows, right_rows
-from batchlab.exercises.memory.slot_bytes import slot_bytes
 from batchlab.memory import adapters, fit, limits, trace
 from batchlab.plan import Plan
 
@@ -55,14 +54,17 @@ def test_the_bills_agree_with_the_library():
     shape, one = scenes.llama_8b(), Plan(1, 1, 1, 1)
     bill = memory.estimate(shape, one, states="mixed_fp32_gradients")
     assert shape.parameters * (2 + 4 + 12) == bill.states_bytes
-    sizes = (32, 4096, 32, 8, 128, 14_336, 128_256)
-    assert slot_bytes(*sizes) == (bill.activations, bill.logits)
+    kept = 4 * 4096 + 2 * 32 * 128 + 2 * 8 * 128 + 4 * 14_336
+    assert (bill.activations, bill.logits) == (32 * (2 * kept + 4 * 32), 12 * 128_256)
+    small = memory.estimate(scenes.qwen_half_b(), one)
+    assert small.logits > small.activations and bill.logits < bill.activations / 3
 
 
 def test_halving_the_states_buys_one_row_and_a_loss_in_chunks_two():
     """Sentences of the lesson: 24 GiB, rows of 2,048 slots, a step of 40 sequences."""
     shape = scenes.qwen_half_b()
-    layers, logits = slot_bytes(24, 896, 14, 2, 64, 4864, 151_936)
+    bill = memory.estimate(shape, Plan(1, 1, 1, 1))
+    layers, logits = bill.activations, bill.logits
 
     def most(states, slot, alive=0):
         asked = states * shape.parameters + alive * logits
@@ -143,9 +145,11 @@ def test_the_napkin_counts_the_traced_bytes_of_a_logit_and_too_few_activations()
     found = trace.predict_peak(network, rows=8, length=256)
     slots = 8 * 256
     assert found.by_phase["forward"]["logits"] == 10 * slots * 4096
-    layers, logits = slot_bytes(2, 128, 4, 4, 32, 512, 4096)
-    assert found.by_kind["logits"] == 12 * slots * 4096 == slots * logits
-    assert found.by_kind["activations"] / (slots * layers) == pytest.approx(1.25, abs=0.01)
+    bill = memory.estimate(memory.ModelShape.from_config(network.config), Plan(1, 1, 1, 1))
+    assert found.by_kind["logits"] == 12 * slots * 4096 == slots * bill.logits
+    assert found.by_kind["activations"] / (slots * bill.activations) == pytest.approx(
+        1.25, abs=0.01
+    )
 
 
 def test_adapters_of_16_bit_weights_keep_more_activations_not_fewer():

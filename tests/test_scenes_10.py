@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from batchlab import loader
 from batchlab.exercises.feeding import packer, scenes, shuffled
 from batchlab.exercises.feeding.waits import share, waits
 
@@ -85,17 +84,6 @@ def test_lives_of_a_packer_show_a_place_that_moves_too_late():
 def test_the_shuffle_of_the_page_is_taken_and_one_that_mixes_nothing_is_not():
     assert scenes.shuffle_works(shuffled.shuffled)
     assert not scenes.shuffle_works(lambda read, block, seed, epoch, done=0: read(0))
-
-
-def test_slow_texts_feed_a_loader_as_ids_made_ahead_do():
-    class Letters:
-        def encode(self, text):
-            return type("Encoded", (), {"ids": [ord(letter) for letter in text]})()
-
-    slow = scenes.SlowTexts(["ab", "c", "def"], Letters(), 0.0)
-    ahead = [{"input_ids": [ord(letter) for letter in text]} for text in ("ab", "c", "def")]
-    for mine, theirs in zip(*(loader.Loader(d, [[0, 2], [1]]) for d in (slow, ahead)), strict=True):
-        assert all(torch.equal(mine[name], theirs[name]) for name in theirs)
 
 
 def test_what_the_page_says_of_pytorch():

@@ -28,6 +28,7 @@ The author's guide
     given       names that cells above define and an answer may use; the file has them, too
     tests       the exercise whose wrong versions a student's test must catch; `explain(got)` may
                 then say what the test lacks that let one through
+    worded      a word for each case: `worded(exercise, words, why, wrong)` explains and judges them
     asserts     True: a test that returns False has refused nothing
 
 `python -m batchlab.authoring.laws padding` tries all of it; `... .new padding waste` begins a file.
@@ -37,6 +38,7 @@ from batchlab.exercises._exercise import By, Exercise, Mistake
 from batchlab.exercises._find import folders, found, judge, ordered, refusal
 from batchlab.exercises._page import answered
 from batchlab.exercises._text import solution
+from batchlab.exercises._worded import worded
 from batchlab.exercises._words import MOST_LETTERS
 
 __all__ = [
@@ -51,4 +53,5 @@ __all__ = [
     "ordered",
     "refusal",
     "solution",
+    "worded",
 ]

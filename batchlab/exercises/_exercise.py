@@ -7,7 +7,6 @@ refused there.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -20,6 +19,7 @@ from batchlab.classroom.copies import copied
 from batchlab.classroom.showing import worded
 from batchlab.classroom.verdict import CheckFailed
 from batchlab.exercises._compare import How, alike, compare
+from batchlab.exercises._hints import forget, hinted
 from batchlab.exercises._known import By, Known, Mistake, parts_of
 from batchlab.exercises._limit import limited
 from batchlab.exercises._words import lines_of, restated
@@ -27,7 +27,6 @@ from batchlab.exercises._words import lines_of, restated
 __all__ = ["By", "Exercise", "Mistake"]
 
 T = TypeVar("T")
-_tries: Counter[str] = Counter()  # failed checks in this process, by exercise
 
 
 class Exercise(Known):
@@ -35,7 +34,7 @@ class Exercise(Known):
 
     def forget(self) -> None:
         """Begin with the first hint again."""
-        _tries.pop(self.name, None)
+        forget(self.name)
 
     def check(self, answer: Any, *, shown: Iterable[Any] | None = None, fresh: Any = None) -> None:
         """Refuse a wrong answer.
@@ -54,7 +53,7 @@ class Exercise(Known):
                     self._one(answer, case, earlier)
                     earlier.append(case)
         except CheckFailed as refused:
-            raise self._with_hint(refused) from None
+            raise hinted(self.name, self.hints, refused) from None
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:
@@ -101,7 +100,8 @@ class Exercise(Known):
             likely = self._thoughts(
                 earlier, case, lambda _, raised: _is(came, raised) and f"{came}" == f"{raised}"
             )
-            if not likely and not _is(came, KeyError()):  # another key is another mistake
+            if not likely and not (_is(came, KeyError()) or _is(came, RuntimeError())):
+                # another key, or other words of torch, are another mistake
                 likely = self._thoughts(earlier, case, lambda _, raised: _is(came, raised))
             raise restated(refused, likely=likely) from None
         got = self.beheld(got, *arguments) if self.beheld else got
@@ -299,14 +299,6 @@ class Exercise(Known):
         said = [plain.shown(one) for one in arguments]
         said += [f"{name}={plain.shown(one)}" for name, one in options.items()]
         return f"{self.name}({', '.join(said)})"
-
-    def _with_hint(self, refused: CheckFailed) -> CheckFailed:
-        """The refusal with one hint more at each try; a blank uses up none."""
-        hint = ""
-        if self.hints and refused.kind != "blank" and "try" not in lines_of(refused):
-            hint = self.hints[min(_tries[self.name], len(self.hints) - 1)]
-            _tries[self.name] += 1
-        return restated(refused, hint=hint)
 
 
 def _is(error: BaseException | None, kind: BaseException | None) -> bool:

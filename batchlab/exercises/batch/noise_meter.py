@@ -13,7 +13,7 @@ from batchlab.exercises import By, Exercise
 
 
 def noise_meter(network, micro_batches, loss_of):
-    """Target tokens, length of the gradient, and spread per target token of micro-batches."""
+    """Target tokens, norm of the gradient, and spread per target token of micro-batches."""
     import torch
 
     learning = [p for p in network.parameters() if p.requires_grad]
@@ -184,6 +184,8 @@ def drawn(rng):
 def why(got, pulls, **bench):
     if isinstance(got.get("gradient"), list):
         return VECTOR
+    if any("the .grad of" in one for one in got["what changed in the network"]):
+        return TRACE
     spread = got.get("spread", 0.0)
     if (spread != spread or "empty" in bench) and any(n == 0 for _, n in pulls):
         return (
@@ -193,6 +195,7 @@ def why(got, pulls, **bench):
     return "rounding takes s squared below zero: max(0, ...) before the root" * lost
 
 
+TRACE = "backward() and zero_grad() change .grad: use torch.autograd.grad, or keep every .grad and put it back"
 VECTOR = "the vector G: one number is asked, its norm"
 
 
@@ -280,7 +283,7 @@ for _thought, *_changes in [
     ),
     (VECTOR, ('"gradient": length', '"gradient": total / tokens')),
     (
-        "the length of the gradients: take their distance from G",
+        "the norms of the gradients: take their distances from G",
         (SPREAD, "squares / (counted - 1)"),
     ),
     (

@@ -8,32 +8,16 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import torch.utils.data
 
 from batchlab.exercises.feeding import packer as packing
 from batchlab.exercises.feeding.shuffled import scene, shuffled
 
 __all__ = [
-    "Numbers", "Packer", "SlowRows", "SlowTexts", "packer_works", "shuffle_works", "shuffled",
+    "Numbers", "Packer", "SlowRows", "packer_works", "shuffle_works", "shuffled",
 ]  # fmt: skip
 
 Packer = packing.StreamingPacker
-
-
-class SlowTexts(Sequence[Any]):
-    """Documents that are fetched, for `seconds` each, and tokenized whenever they are read."""
-
-    def __init__(self, texts: Sequence[str], tokenizer: Any, seconds: float) -> None:
-        self.texts, self.tokenizer, self.seconds = list(texts), tokenizer, seconds
-        self.fingerprint = f"{len(self.texts)} texts"  # else a loader would read them all first
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __getitem__(self, number: Any) -> Any:
-        time.sleep(self.seconds)  # a file far away: the process waits and computes nothing
-        return {"input_ids": np.array(self.tokenizer.encode(self.texts[number]).ids)}
 
 
 class SlowRows(Sequence[Any]):

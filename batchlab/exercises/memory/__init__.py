@@ -1,7 +1,6 @@
 """Memory: the bill of a step. The exercises in the order of the page."""
 
 ORDER = (
-    "slot-bytes",
     "fitting-rows",
     "chunked-loss",
     "most-rows",

@@ -118,7 +118,7 @@ def drawn(rng):
 
 exercise = Exercise(
     chunked_loss,
-    points=2,
+    points=3,
     scene=scene,
     fault=lambda got, *case: judged(got, *case)[0],
     explain=lambda got, *case: judged(got, *case)[1],

@@ -27,7 +27,7 @@ def drawn(rng):
 
 exercise = Exercise(
     fitting_rows,
-    points=2,
+    points=3,
     hints=(
         "what is left of the budget beside the states, and how many rows fit into that?",
         "of the rows that fit, which divide the sequences without a remainder?",

@@ -197,6 +197,13 @@ for _thought, *_changes in [
         ),
     ),
     (
+        "p.grad is the sum so far: its last norm is that of the step, do not add them up",
+        (
+            "length(parameter.grad)\n",
+            "sums.get(parameter, 0.0) + length(parameter.grad)\n",
+        ),
+    ),
+    (
         "a row without a target is no sequence: padding is in the count",
         (SIZES, "len(one) for one in targets"),
     ),

@@ -54,7 +54,7 @@ for _thought, *_changes in [
     ("a step costs each * batch as well: only the fixed seconds were counted", (TIME, "(1 + critical / batch) * fixed + each * batch")),
     ("the steps fall with the batch: (1 + critical / batch) of the least", (TIME, "critical / batch * (fixed + each * batch)")),
     ("`slower` bounds the time, steps x seconds: not the steps alone", (END, "    return critical / (slower * (1 + critical / high) - 1)")),
-    ("`slower` bounds the whole time: also the two terms without the batch", (END, "    return high * (slower - (slower**2 - 1) ** 0.5)")),
+    ("multiplied out, T has four terms: `slower` times all four, also the two that do not depend on the batch", (END, "    return high * (slower - (slower**2 - 1) ** 0.5)")),
     ("exchanged: fixed is paid once a step, each for every sequence", (HIGH, "(critical * each / fixed) ** 0.5"), (TIME, "(1 + critical / batch) * (each + fixed * batch)")),
     ("rounded: keep all digits", (END, "    return round(high)")),
     ("tokens per step and steps: E(B) alone, without the seconds", (END, "    return (slower - 1) * critical")),

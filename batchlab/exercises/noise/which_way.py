@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from batchlab.exercises import Exercise
+from batchlab.exercises import Exercise, worded
 from batchlab.exercises.noise import noise_scale, two_norms
 
 CASES = {
@@ -63,17 +63,6 @@ def measured(steps=3000, seed=0):
     }
 
 
-def why(got):
-    """What speaks against the first wrong word."""
-    for case, right in which_way().items():
-        said = got[case]
-        if not isinstance(said, str) or said.strip().casefold() not in WORDS:
-            return f"one of these words is asked: {', '.join(WORDS)}"
-        if said.strip().casefold() != right:
-            return WHY[case]
-    return ""
-
-
 exercise = Exercise(
     which_way,
     points=3,
@@ -83,23 +72,22 @@ exercise = Exercise(
         "two_norms(129.0, 19.625, 10, 80) is meter B; two_norms(129.0, 17.0, 8, 64) a meter C",
     ),
     asked=lambda: "the ways of the meters",
-    explain=why,
     shown=[()],
     passed="Right: of each slip you know the direction, before anything is measured.",
 )
-for _case, _right, _wrong in [
-    ("A", "too low", "too high"),
-    ("B", "too high", "too low"),
-    ("C", "too high", "too low"),
-    ("D", "too low", "too high"),
-    ("E", "right", "too high"),
-    ("F", "right", "too low"),
-]:
-    exercise.edit(WHY[_case], [(f'"{_case}": "{_right}"', f'"{_case}": "{_wrong}"')])
-exercise.edit(
-    f"one of these words is asked: {', '.join(WORDS)}", [('"A": "too low"', '"A": "lower"')]
+worded(
+    exercise,
+    WORDS,
+    WHY,
+    {
+        "A": "too high",
+        "B": "too low",
+        "C": "too low",
+        "D": "too high",
+        "E": "too high",
+        "F": "too low",
+    },
 )
-exercise.edit("a meter is missing", [('        "E": "right",\n', "")], says="E")
 
 
 @exercise.style

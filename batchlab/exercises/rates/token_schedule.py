@@ -20,9 +20,9 @@ from batchlab.exercises.rates import told as of
 class TokenSchedule:
     """What AdamW is told at each step, by tokens; it survives a change of the batch and a stop."""
 
-    def __init__(self, told, batch, warmup, total, final=0.1):
-        kept = {name: told[name] for name in ("lr", "eps", "weight_decay")}
-        self.base = kept | {"betas": tuple(told["betas"])}
+    def __init__(self, settings, batch, warmup, total, final=0.1):
+        kept = {name: settings[name] for name in ("lr", "eps", "weight_decay")}
+        self.base = kept | {"betas": tuple(settings["betas"])}
         self.batch, self.seen = batch, 0
         self.warmup, self.total, self.final = warmup, total, final
 
@@ -75,9 +75,9 @@ def worded(verb, value):
 # ---- the bench ------------------------------------------------------------------------------------
 
 
-def scene(TokenSchedule, told, batch, warmup, total, final, events):
+def scene(TokenSchedule, settings, batch, warmup, total, final, events):
     """What a schedule tells after each event, and what it leaves changed."""
-    mine, came = copy.deepcopy(told), copy.deepcopy(told)
+    mine, came = copy.deepcopy(settings), copy.deepcopy(settings)
     rest = (batch, warmup, total) if final is None else (batch, warmup, total, final)
     one, found, kept = TokenSchedule(mine, *rest), {}, []
     for n, (verb, value) in enumerate(events, 1):
@@ -91,7 +91,7 @@ def scene(TokenSchedule, told, batch, warmup, total, final, events):
             continue
         elif verb == "stop":
             kept.append(("the state that is loaded", state := through_json(one.state_dict())))
-            one = TokenSchedule(copy.deepcopy(told), *rest)
+            one = TokenSchedule(copy.deepcopy(settings), *rest)
             one.state_dict()  # of the new one: what was saved is another's
             one.load_state_dict(state[0])
         elif verb == "save":
@@ -107,25 +107,25 @@ def scene(TokenSchedule, told, batch, warmup, total, final, events):
             mine.update(lr=7.0, eps=7.0, weight_decay=7.0)
             came = copy.deepcopy(mine)
         elif verb == "other":
-            second = TokenSchedule(copy.deepcopy(told), *rest)
+            second = TokenSchedule(copy.deepcopy(settings), *rest)
             second.step(batch)
             second.change(2 * batch)
         found |= {f"{name} {where}": value for name, value in row(one.told()).items()}
     for name, (state, before) in kept:
         found[f"what changed in {name}"] = differing(state, json.loads(before))
-    found["what changed in the `told` that came in"] = differing(mine, came)
+    found["what changed in the `settings` that came in"] = differing(mine, came)
     return found
 
 
-def row(told):
+def row(settings):
     """What is told, as numbers under flat names."""
     keys = {
-        "missing keys": [one for one in PARTS if one not in told],
-        "keys too many": sorted(str(one) for one in told if one not in PARTS),
+        "missing keys": [one for one in PARTS if one not in settings],
+        "keys too many": sorted(str(one) for one in settings if one not in PARTS),
     }
-    beta1, beta2 = told.get("betas", (0.0, 0.0))
-    rest = {one: told.get(one, 0.0) for one in ("eps", "weight_decay")}
-    return {**keys, "lr": told.get("lr", 0.0), "beta1": beta1, "beta2": beta2, **rest}
+    beta1, beta2 = settings.get("betas", (0.0, 0.0))
+    rest = {one: settings.get(one, 0.0) for one in ("eps", "weight_decay")}
+    return {**keys, "lr": settings.get("lr", 0.0), "beta1": beta1, "beta2": beta2, **rest}
 
 
 def refused(one, batch):
@@ -162,14 +162,14 @@ def spoil(out):
     out["lr"], out["eps"], out["weight_decay"] = 7.0, 7.0, 7.0
 
 
-def asked(told, batch, warmup, total, final, events):
+def asked(settings, batch, warmup, total, final, events):
     script = ", ".join(worded(*event) for event in events[:7])
     more = ", ..." if len(events) > 7 else ""
     end = "" if final is None else f", final {final:.3g}"
-    lists = ", betas in a list" if isinstance(told["betas"], list) else ""
-    lists += ", other keys" if told.keys() - {*PARTS} else ""
+    lists = ", betas in a list" if isinstance(settings["betas"], list) else ""
+    lists += ", other keys" if settings.keys() - {*PARTS} else ""
     return (
-        f"a schedule of rate {told['lr']:.3g}{lists}, batch {batch:,}, warm-up {warmup:,}, total {total:,}{end}: "
+        f"a schedule of rate {settings['lr']:.3g}{lists}, batch {batch:,}, warm-up {warmup:,}, total {total:,}{end}: "
         f"{script}{more}"
     )
 
@@ -259,7 +259,7 @@ MOVED, RULE = (
 )
 CHANGE = MOVED + "        self.batch = batch\n"
 LOAD = 'self.base, self.batch, self.seen = dict(state["base"]), state["batch"], state["seen"]'
-BASE = 'kept | {"betas": tuple(told["betas"])}'
+BASE = 'kept | {"betas": tuple(settings["betas"])}'
 STATE = 'return {"base": dict(self.base), "batch": self.batch, "seen": self.seen}'
 OUT = 'return self.base | {"lr": self.base["lr"] * factor, "betas": tuple(self.base["betas"])}'
 for _thought, *_changes in [
@@ -375,13 +375,13 @@ for _thought, *_changes in [
     ),
     (
         "the list of betas in the base was handed out: tuple(...) copies",
-        (BASE, "dict(told)"),
+        (BASE, "dict(settings)"),
         (', "betas": tuple(self.base["betas"])}', "}"),
     ),
-    ("the dictionary of the caller was kept: copy what you need of it", (BASE, "told")),
+    ("the dictionary of the caller was kept: copy what you need of it", (BASE, "settings")),
     (
         "the caller's list of betas was kept: tuple(...) copies",
-        (BASE, 'kept | {"betas": told["betas"]}'),
+        (BASE, 'kept | {"betas": settings["betas"]}'),
     ),
     (
         "warm-up and total are tokens: a change of the batch does not move them",
@@ -398,7 +398,7 @@ for _thought, *_changes in [
     ),
     (
         "told() gives four keys alone: the other keys of the group were handed out",
-        (BASE, BASE + "\n        self.group = dict(told)"),
+        (BASE, BASE + "\n        self.group = dict(settings)"),
         (OUT, OUT.replace("self.base |", "self.group | self.base |")),
     ),
 ]:
@@ -452,8 +452,8 @@ for _thought, _says, *_changes in [
     ),
     (
         "the dictionary that the schedule was made of stays as it is: copy what you need of it",
-        "what changed in the `told` that came in",
-        (BASE, "told"),
+        "what changed in the `settings` that came in",
+        (BASE, "settings"),
         (MOVED, "        self.base.update(" + RULE + ")\n"),
     ),
     (
@@ -465,7 +465,7 @@ for _thought, _says, *_changes in [
     (
         "other keys of the group are in the state: keep the four that AdamW is told",
         "other keys",
-        (BASE, 'dict(told) | {"betas": tuple(told["betas"])}'),
+        (BASE, 'dict(settings) | {"betas": tuple(settings["betas"])}'),
         (
             OUT,
             OUT.replace(
@@ -483,8 +483,8 @@ for _thought, _says, *_changes in [
 class FromTheFirst:
     """from the first batch: the state is tokens and batch"""
 
-    def __init__(self, told, batch, warmup, total, final=0.1):
-        self.first, self.begun = {**told, "betas": [*told["betas"]]}, batch
+    def __init__(self, settings, batch, warmup, total, final=0.1):
+        self.first, self.begun = {**settings, "betas": [*settings["betas"]]}, batch
         self.batch, self.seen = batch, 0
         self.warmup, self.total, self.final = warmup, total, final
 
@@ -513,8 +513,10 @@ class FromTheFirst:
 class Replayed:
     """the history is replayed"""
 
-    def __init__(self, told, batch, warmup, total, final=0.1):
-        own = {one: told[one] for one in told if one in PARTS} | {"betas": [*told["betas"]]}
+    def __init__(self, settings, batch, warmup, total, final=0.1):
+        own = {one: settings[one] for one in settings if one in PARTS} | {
+            "betas": [*settings["betas"]]
+        }
         self.first, self.log = (own, batch, warmup, total, final), []
 
     def now(self):
