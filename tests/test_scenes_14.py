@@ -1,6 +1,7 @@
 """What the page of lesson 14 shows: networks that are trained, planted worlds, their judge."""
 
 import importlib.util
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,10 @@ def test_the_laboratory_gives_verdicts_of_different_kinds():
     assert verdicts["stream", "steps"] == "large better"
     found = build.judge(networks.laboratory("noisy"), 0.01)
     assert [found[arm]["rates"] for arm in ARMS] == [{8: 0.1, 128: 1.6}, {8: 0.1, 128: 0.1}]
+    runs = networks.laboratory("noisy")
+    for three in itertools.combinations(networks.LABORATORY["noisy"][2], 3):
+        some = build.judge([run for run in runs if run["rate"] in three], 0.01)
+        assert some["examples"]["verdict"] == "cannot tell", three
 
 
 @pytest.mark.slow
