@@ -1,6 +1,7 @@
 """What the page of lesson 14 shows: networks that are trained, planted worlds, their judge."""
 
 import importlib.util
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +99,9 @@ def test_t90_is_students_t():
 
 def test_every_verdict_is_due_somewhere_on_the_page_and_in_fresh_cases():
     fresh = [case for seed in range(3) for case in build.drawn(np.random.default_rng(seed))]
-    for cases in (build.exercise.shown, fresh):
+    fine = [one for one in build.exercise.shown if np.isfinite([r["test"] for r in one[0]]).all()]
+    assert len(fine) == len(build.exercise.shown) - 1, "one has no test loss, and is refused"
+    for cases in (fine, fresh):
         found = [build.judge(*case) for case in cases]
         assert {one[arm]["verdict"] for one in found for arm in ARMS} == SAID
 
@@ -139,6 +142,10 @@ def test_the_laboratory_gives_verdicts_of_different_kinds():
     assert verdicts["stream", "steps"] == "large better"
     found = build.judge(networks.laboratory("noisy"), 0.01)
     assert [found[arm]["rates"] for arm in ARMS] == [{8: 0.1, 128: 1.6}, {8: 0.1, 128: 0.1}]
+    runs = networks.laboratory("noisy")
+    for three in itertools.combinations(networks.LABORATORY["noisy"][2], 3):
+        some = build.judge([run for run in runs if run["rate"] in three], 0.01)
+        assert some["examples"]["verdict"] == "cannot tell", three
 
 
 @pytest.mark.slow

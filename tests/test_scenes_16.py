@@ -89,17 +89,17 @@ def test_a_decision_is_told_by_the_fact_against_it():
 def test_a_short_real_run_grows_by_the_reference_and_stays_at_its_maximum():
     ran = scenes.trained(control, seed=0, tokens=3200, most=4)
     assert ran["sizes"][0] == 2 and ran["sizes"][-1] == 4 and ran["tokens"] >= 3200
-    assert ran["rates"]["rate"] == pytest.approx(1.5e-3 * math.sqrt(2))
+    assert ran["rates"]["rate"] == pytest.approx(live.RATE * math.sqrt(2))
 
 
 def test_a_ramp_follows_its_plan_and_a_constant_stays():
     plan = scenes.ramped([(0, 2), (1280, 4)])
     ran = scenes.trained(plan, seed=0, tokens=2560, most=16)
     assert ran["sizes"] == [2] * 10 + [4] * 5
-    assert ran["rates"]["rate"] == pytest.approx(1.5e-3 * math.sqrt(2))
+    assert ran["rates"]["rate"] == pytest.approx(live.RATE * math.sqrt(2))
     ran = scenes.trained(scenes.constant, seed=0, tokens=1024, most=16, first=4)
     assert ran["sizes"] == [4] * 4
-    assert ran["rates"]["beta2"] == pytest.approx(live.START["beta2"] ** 2)
+    assert ran["rates"]["beta2"] == pytest.approx(0.99**2)
 
 
 @pytest.mark.slow
@@ -166,3 +166,15 @@ def test_trainer_keeps_accumulation_and_begins_again_with_moved_weights(tmp_path
     assert model.rows[4:] == [5] * 8 and trainer.state.global_step == 4
     assert arguments.per_device_train_batch_size == 8
     assert arguments.gradient_accumulation_steps == 2, "10 sequences a step in place of 16"
+
+
+def test_arms_are_compared_at_the_better_of_their_rates(monkeypatch, capsys):
+    def ran(control, *, seed, rate, first, **rest):
+        return {"steps": 64 // first, "loss": first + 100 * abs(rate - 0.01 * first) + seed / 10}
+
+    monkeypatch.setattr(live, "trained", ran)
+    arms = {"yours": (control, 1), "two": (live.constant, 2)}
+    scenes.compared(arms, tokens=64, rates=(0.01, 0.02), beside="yours")
+    yours, two = capsys.readouterr().out.splitlines()
+    assert "64 steps, loss 1.100 or 2.100; at 0.01: +0.000 ± 0.000 beside yours" in yours
+    assert "32 steps, loss 3.100 or 2.100; at 0.02: +1.000 ± 0.000 beside yours" in two

@@ -119,7 +119,9 @@ def _ramp() -> Asked:
     (early, small), (late, large) = seen
     samples, steps = early + large - late, early / FEW + (large - late) / MANY
     said = (
-        f"From {FEW} to {MANY} sequences at a loss of 4: {1 - steps * FEW / small:.0%} of the "
+        f"{round(early):,} / {FEW} + ({round(large):,} - {round(late):,}) / {MANY} = "
+        f"{round(steps):,} steps. From {FEW} to {MANY} sequences at a loss of 4: "
+        f"{1 - steps * FEW / small:.0%} of the "
         f"steps of batch {FEW} are saved, for {samples / small - 1:.0%} more samples; batch "
         f"{MANY} throughout asks for {large / small - 1:.0%} more. That is no run: two measured "
         "curves are joined where their loss is 4, as if the loss alone decided how training goes "

@@ -23,7 +23,7 @@ def why(got, rows, accumulation):
 def drawn(rng):
     for _ in range(20):
         yield int(rng.integers(2, 200)), int(rng.integers(1, 60))
-    yield from [(30, 2**40 + 3), (10, 2**55 + 1), (97, 6), (11, 1), (2, 1), (1, 1)]
+    yield from [(30, 10_007), (97, 6), (11, 1), (2, 1), (1, 1)]
 
 
 exercise = Exercise(
@@ -144,3 +144,14 @@ def while_loop(rows, accumulation):
     if fewer < 1:
         raise ValueError
     return fewer, whole // fewer
+
+
+@exercise.style
+def accumulation_up(rows, accumulation):
+    """counts the accumulation up"""
+    if rows == 1:
+        raise ValueError("1 row")
+    new = accumulation + 1
+    while rows * accumulation % new:
+        new += 1
+    return rows * accumulation // new, new

@@ -3,9 +3,8 @@
 import math
 
 from batchlab.exercises import Exercise
-from batchlab.exercises.adaptive import planted, reasons
+from batchlab.exercises.adaptive import grown, planted, reasons
 from batchlab.exercises.adaptive.back_off import back_off
-from batchlab.exercises.adaptive.grown import grown
 
 
 def control(settings, state, reading, most):
@@ -73,7 +72,7 @@ def explain(got, name, start, most, lows, **run):
 
 exercise = Exercise(
     control,
-    points=4,
+    points=5,
     given=("math", "back_off", "grown"),
     asked=lambda name, start, most, *_, **run: f"planted run '{name}', most {most}",
     meets=meets,

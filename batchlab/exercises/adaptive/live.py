@@ -11,17 +11,16 @@ import itertools
 import math
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from batchlab import data, loop, model
-from batchlab.exercises.adaptive import of
-from batchlab.exercises.adaptive.grown import grown
+from batchlab.exercises.adaptive import grown, of
 
-__all__ = ["constant", "ramped", "status", "trained"]
+__all__ = ["compared", "constant", "ramped", "status", "trained"]
 
 LENGTH, HELD, READINGS, WINDOW = 64, 256, 20, 40
-START = of(1, 2, rate=1.5e-3)
+RATE = 3e-3  # at 2 sequences a step
 
 
 def status(step: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,24 +68,59 @@ def trained(
     tokens: int,
     most: int,
     first: int = 2,
+    rate: float = RATE,
     status: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """One run on the embedded corpus in rows of 64 tokens, from `first` sequences a step.
 
-    With `status`, a line at each move.
+    `rate` is that of 2 sequences a step; `grown` moves it to `first`. With `status`, a line at each move.
     """
     import torch
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return _run(control, seed, tokens, most, first, status)
+        return _run(control, seed, tokens, most, grown(of(1, 2, rate=rate), first), status)
     finally:
         torch.set_num_threads(threads)
 
 
+def compared(
+    arms: Mapping[str, tuple[Callable[..., Any], int]],
+    *,
+    tokens: int,
+    rates: Sequence[float],
+    beside: str,
+) -> None:
+    """Print each arm's steps and loss at its better rate, beside another arm; three seeds.
+
+    arms   {name: (controller, sequences of the first step)}; the first one prints its monitor
+    """
+    ends = {}
+    for name, (controller, first) in arms.items():
+        for rate in rates:
+            told = not ends
+            ends[name, rate] = [
+                trained(controller, seed=seed, tokens=tokens, most=16, first=first, rate=rate,
+                        status=status if told and seed == 0 else None)
+                for seed in range(3)
+            ]  # fmt: skip
+    loss = {key: [one["loss"] for one in ran] for key, ran in ends.items()}
+    best = {name: min(rates, key=lambda rate: sum(loss[name, rate])) for name in arms}
+    alone = loss[beside, best[beside]]
+    for name, rate in best.items():
+        tried = " or ".join(f"{statistics.mean(loss[name, one]):.3f}" for one in rates)
+        more = [a - b for a, b in zip(loss[name, rate], alone, strict=True)]
+        error = statistics.stdev(more) / len(more) ** 0.5
+        steps = statistics.mean(one["steps"] for one in ends[name, rate])
+        print(
+            f"{name:<13} {steps:3.0f} steps, loss {tried}; "
+            f"at {rate:g}: {statistics.mean(more):+.3f} ± {error:.3f} beside {beside}"
+        )
+
+
 def _run(
-    control: Any, seed: int, tokens: int, most: int, first: int, status: Any
+    control: Any, seed: int, tokens: int, most: int, settings: dict[str, Any], status: Any
 ) -> dict[str, Any]:
     import torch
 
@@ -94,7 +128,6 @@ def _run(
 
     train, held = _rows(seed)
     net = model.small(data.embedded().vocabulary, layers=1, hidden=64, heads=2, seed=seed)
-    settings: dict[str, Any] = grown(START, first)
     state: dict[str, Any] = {}
     optimizer = torch.optim.AdamW(net.parameters(), lr=settings["rate"], weight_decay=0.0)
     seen, sizes, norms = 0, [], list[float]()

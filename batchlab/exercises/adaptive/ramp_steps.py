@@ -29,7 +29,7 @@ def drawn(rng):
 
 exercise = Exercise(
     ramp_steps,
-    points=2,
+    points=3,
     asked=lambda stages, total: f"steps of the ramp {stages} until {total:,} tokens",
     drawn=drawn,
     hints=(
@@ -39,7 +39,7 @@ exercise = Exercise(
         "count a step",
     ),
     shown=[
-        ([(0, 280), (560, 370), (610, 70), (720, 30)], 1660),
+        ([(0, 280), (560, 370), (610, 70), (720, 30)], 1655),
         ([(0, 500), (120, 50), (400, 7)], 521),
         ([(0, 30)], 0),
     ],
@@ -117,6 +117,15 @@ def floors(stages, total_tokens):
     ends = [start for start, _ in stages[1:]] + [total_tokens]
     parts = [(min(end, total_tokens) - start, size) for (start, size), end in zip(stages, ends)]
     return sum(tokens // size for tokens, size in parts if tokens > 0)
+
+
+@exercise.mistake
+def fractions(stages, total_tokens):
+    """parts of steps were added up and rounded once: a step that crosses a start has one size"""
+    ends = [start for start, _ in stages[1:]] + [total_tokens]
+    parts = [(min(end, total_tokens) - start, size) for (start, size), end in zip(stages, ends)]
+    exact = sum(tokens / size for tokens, size in parts if tokens > 0)
+    return -int(-exact // 1)
 
 
 @exercise.mistake

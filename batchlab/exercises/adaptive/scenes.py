@@ -8,14 +8,14 @@ import math
 from batchlab import adapt, rates
 from batchlab.exercises.adaptive import reasons
 from batchlab.exercises.adaptive.control import control as right
-from batchlab.exercises.adaptive.live import constant, ramped, status, trained
+from batchlab.exercises.adaptive.live import compared, constant, ramped, trained
 from batchlab.exercises.adaptive.planted import RUNS, sequences, walked
 from batchlab.noise import NoiseScale
 from batchlab.plan import Plan
 
 __all__ = [
-    "PALM", "constant", "contest", "drawn", "library", "ramped", "ramps", "status",
-    "steps_of", "trained", "worth",
+    "PALM", "compared", "constant", "contest", "drawn", "library", "ramped", "ramps", "steps_of",
+    "trained", "worth",
 ]  # fmt: skip
 
 PALM = [(one.from_tokens, one.tokens_per_step) for one in rates.PUBLISHED["palm-540b"].stages]

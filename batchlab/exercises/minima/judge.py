@@ -15,12 +15,10 @@ LUCK = (0.0, 0.2, 0.1)  # of three seeds, with either batch
 
 def judge(results, margin):
     """{"examples": ..., "steps": ...}: verdict, gap, low, high and tuned rates of each arm."""
-    small, large = (f(run["batch"] for run in results) for f in (min, max))
-    own = next(run["steps"] for run in results if run["batch"] == small)
     tried, found = [run["rate"] for run in results], {}
-    for arm, steps in (("examples", own * small // large), ("steps", own)):
-        runs = [r for r in results if (r["batch"], r["steps"]) in ((small, own), (large, steps))]
+    for arm, runs in arms(results).items():
         best = tuned(runs)
+        small, large = sorted(best)
         losses = {
             b: {r["seed"]: r["test"] for r in runs if (r["batch"], r["rate"]) == (b, best[b])}
             for b in best
@@ -38,13 +36,24 @@ def judge(results, margin):
     return found
 
 
+def arms(results):
+    """{"examples": runs, "steps": runs}; those of the small batch stand in both, as on the page."""
+    small, large = (f(run["batch"] for run in results) for f in (min, max))
+    own = next(run["steps"] for run in results if run["batch"] == small)
+    shapes = {"examples": (large, own * small // large), "steps": (large, own)}
+    return {
+        arm: [run for run in results if (run["batch"], run["steps"]) in ((small, own), shape)]
+        for arm, shape in shapes.items()
+    }
+
+
 def gap(small, large):
     """(gap, low, high): large minus small, paired by seed, with its 90 % interval, as on the page."""
     apart = np.array([large[seed] - small[seed] for seed in small])
     if not np.isfinite(apart).all():
         raise ValueError("a run diverged: it must not be averaged away")
     half = T90[len(apart)] * apart.std(ddof=1) / len(apart) ** 0.5
-    return apart.mean(), apart.mean() - half, apart.mean() + half
+    return float(apart.mean()), float(apart.mean() - half), float(apart.mean() + half)
 
 
 def side(best, middle=0.0, half=0.0, tempting=False, diverged=()):
@@ -85,6 +94,12 @@ def at(small, examples, steps, middles=(0.5, -0.5)):
     return experiment({"best": small}, *arms), 0.1
 
 
+def lost(results):
+    """The same runs, but one at a tuned rate of the large batch has no test loss."""
+    run = next(r for r in results if (r["steps"], r["rate"]) == (320, RATES[2]))
+    return [one | {"test": np.inf} if one is run else one for one in results]
+
+
 def asked(results, margin):
     batches, rates, seeds = (
         sorted({run[key] for run in results}) for key in ("batch", "rate", "seed")
@@ -112,9 +127,9 @@ exercise = Exercise(
     judge,
     points=4,
     asked=asked,
-    given=("tuned", "gap", "T90"),
+    given=("tuned", "gap", "arms", "T90"),
     hints=(
-        "per arm: the small batch's runs and those of the large batch with the steps of this arm; then tuned(runs)",
+        "for arm, runs in arms(results).items(): tuned(runs) gives the rates of this arm",
         "test losses by seed of each batch at its tuned rate; then gap(...)",
         "first the edge: min and max of all rates in the results; then the table of verdicts",
     ),
@@ -142,6 +157,7 @@ exercise = Exercise(
             ),
             0.1,
         ),
+        (lost(at(1, 2, 3)[0]), 0.1),
     ],
     drawn=drawn,
     passed="Right: all four verdicts, where each is due.",
@@ -149,8 +165,7 @@ exercise = Exercise(
 TUNED, GAP, TEST = "tuned(runs)", "gap(losses[small], losses[large])", 'r["test"]'
 VERDICT = '        verdict = "cannot tell"\n'
 EDGE = "if not {min(tried), max(tried)} & set(best.values()):"
-ARMS = '(("examples", own * small // large), ("steps", own))'
-LARGE = "in ((small, own), (large, steps))"
+ARMS = "arms(results).items()"
 for _thought, *_changes in [
     (
         "tuned on the test set: what judges later must not choose",
@@ -166,7 +181,7 @@ for _thought, *_changes in [
         (TUNED, "tuned(runs)\n        best[small] = best[large]"),
     ),
     (
-        "the rate of a batch was tuned over both arms together: tune each arm",
+        "the rate of a batch was tuned for one arm, or over both together: tune each arm",
         (TUNED, "tuned(results)"),
     ),
     (
@@ -174,12 +189,12 @@ for _thought, *_changes in [
         (TUNED, 'found["examples"]["rates"] if found else tuned(runs)'),
     ),
     (
-        "the runs of both arms together: those of the large batch have the steps of their arm",
-        (f'(r["batch"], r["steps"]) {LARGE}', 'r["batch"] in (small, large)'),
+        "the rate of a batch was tuned for one arm, or over both together: tune each arm",
+        (TUNED, 'tuned(arms(results)["steps"])'),
     ),
     (
-        "the arms are exchanged: with equal steps the large batch sees more examples",
-        (ARMS, '(("examples", own), ("steps", own * small // large))'),
+        "the runs of both arms together: those of the large batch have the steps of their arm",
+        (ARMS, '(("examples", results), ("steps", results))'),
     ),
     ("turned round: large minus small", (GAP, "gap(losses[large], losses[small])")),
     (
@@ -252,12 +267,23 @@ for _thought, *_changes in [
     ),
 ]:
     exercise.edit(_thought, _changes)
+FINITE = "a test loss that is not finite says that a run diverged: refuse, as `gap` does"
+DROPPED = """        fine = [s for s in losses[small] if np.isfinite(losses[large][s] - losses[small][s])]
+        losses = {b: {s: losses[b][s] for s in fine} for b in losses}
+"""
+OWN = """        apart = np.array([losses[large][s] - losses[small][s] for s in losses[small]])
+        middle, half = apart.mean(), T90[len(apart)] * apart.std(ddof=1) / len(apart) ** 0.5
+        low, high = middle - half, middle + half
+"""
+MEASURED = f"        middle, low, high = {GAP}\n"
+for _change in (DROPPED + MEASURED, OWN):
+    exercise.edit(FINITE, [(MEASURED, _change)])
 for _thought, _changes in VERDICTS.items():
     exercise.edit(_thought, _changes)
 for _thought, _says, *_changes in [
     ("another word", "which is not it", ('"large worse"', '"worse"')),
     ("no rates", "missing", ('{"rates": best, "gap"', '{"gap"')),
-    ("one arm", "missing", (ARMS, '(("steps", own),)')),
+    ("one arm", "missing", (ARMS, '(("steps", arms(results)["steps"]),)')),
     (
         "sorts in place",
         "changed",
@@ -311,6 +337,8 @@ def arrays(results, margin):
             place[int(batch)] = at = int(np.where(np.isfinite(v), v, np.inf).argmin())
             tests.append(np.array([table[batch, n, grid[at], seed]["test"] for seed in seeds]))
         d = tests[1] - tests[0]
+        if not np.isfinite(d).all():
+            raise ValueError("a run diverged")
         half = T90[len(d)] * d.std(ddof=1) / np.sqrt(len(d))
         low, high = d.mean() - half, d.mean() + half
         said = "cannot tell"

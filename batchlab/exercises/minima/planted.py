@@ -94,11 +94,14 @@ def panel(seed, count=12):
 
 
 def contest(judge, seed=3, margin=0.04):
-    """Print the verdicts on planted worlds beside the truth, which is known there."""
+    """Print the verdicts on planted worlds beside the truth; how many intervals held it."""
+    held = []
     print(f"{'arm':<10}{'truth':>8}   {'interval':>18}   verdict (margin {margin})")
     for world in panel(seed, 6):
         found = judge(world.tried(), margin)
         for arm in SHAPES[1:]:
             one = found[arm]
             between = f"{one['low']:+.3f} to {one['high']:+.3f}"
+            held.append(one["low"] <= world.truth(arm) <= one["high"])
             print(f"{arm:<10}{world.truth(arm):>+8.2f}   {between:>18}   {one['verdict']}")
+    print(f"{sum(held)} of {len(held)} intervals hold the truth")

@@ -1,6 +1,7 @@
 """Tune each batch: the rate with the lowest mean validation loss."""
 
 import math
+from itertools import groupby
 
 import numpy as np
 
@@ -89,7 +90,7 @@ SCORES = {
     0.7: [0.4, 0.5, 0.9, 0.6, 0.4],  # the lowest mean and deviation
     0.8: [0.9, 0.6, 0.3, 1.1, 0.2],  # the best last seed
 }
-SEEDS = {0.2: [3], 0.4: [2.6, 1.2], 0.5: [2.5] * 3}
+SEEDS = {0.2: [3], 0.4: [2.6, 1.2], 0.5: [2.5, 2.6], 0.8: [4] * 3}
 
 exercise = Exercise(
     tuned,
@@ -213,6 +214,21 @@ for _thought, _says, *_changes in [
     ),
 ]:
     exercise.edit(_thought, _changes, says=_says)
+
+
+@exercise.mistake
+def neighbours(runs):
+    """`groupby` joins neighbours only: sort first, or gather in a dictionary"""
+    found = {}
+    for batch, own in groupby(runs, key=lambda run: run["batch"]):
+        by_rate = {}
+        for run in own:
+            by_rate.setdefault(run["rate"], []).append(run["validation"])
+        means = {r: np.mean(v) for r, v in sorted(by_rate.items()) if np.isfinite(v).all()}
+        if not means:
+            raise ValueError(f"every rate of batch {batch} diverged")
+        found[batch] = min(means, key=means.get)
+    return found
 
 
 @exercise.style
