@@ -277,7 +277,7 @@ def test_a_data_set_with_splits_names_one(tmp_path, monkeypatch):
     both.save_to_disk(str(tmp_path / "saved"))
     one.save_to_disk(str(tmp_path / "single"))
     monkeypatch.setattr(
-        datasets, "load_dataset", lambda name, split: both[split] if split else both
+        datasets, "load_dataset", lambda name, split, streaming: both[split] if split else both
     )
     for source in (both, tmp_path / "saved", "some/hub-name"):
         with pytest.raises(ValueError, match=r"it has the splits train, test; choose one with spl"):

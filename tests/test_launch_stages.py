@@ -93,8 +93,8 @@ def test_axolotl_with_rewards_counts_completions(tmp_path):
     with pytest.raises(ValueError, match="length is not in this config"):
         of(tmp_path, AXOLOTL.format(stage=stage), devices=4)
     for stage, message in {
-        "rl: ebft": "the stage ebft: what one step of it sees is not read",
-        "process_reward_model: true\nrl: prm": "the stage prm",
+        "rl: ebft": "the stage 'ebft': what one step of it sees is not read",
+        "process_reward_model: true\nrl: prm": "the stage 'prm'",
     }.items():
         with pytest.raises(ValueError, match=message):
             of(tmp_path, AXOLOTL.format(stage=stage), devices=4)
@@ -136,7 +136,7 @@ def test_llama_factory_makes_a_buffer_of_completions(tmp_path):
     assert launch.rollout == Rollout(64, 1, 4) and launch.steps_per_rollout == 8
     with pytest.raises(ValueError, match="length is not in this config"):
         of(tmp_path, FACTORY.format(stage="ppo", more=""), devices=4)
-    with pytest.raises(ValueError, match="the stage grpo: what one step of it sees"):
+    with pytest.raises(ValueError, match="the stage 'grpo': what one step of it sees"):
         of(tmp_path, FACTORY.format(stage="grpo", more=""), devices=4)
 
 

@@ -106,7 +106,7 @@ def test_the_trainer_of_the_dpo_paper_cuts_its_batch(tmp_path, trainer, wanted):
 
 
 def test_the_trainer_of_the_dpo_paper_refuses_what_it_has_not(tmp_path):
-    with pytest.raises(ValueError, match="loss kto: what one step of it sees is not read"):
+    with pytest.raises(ValueError, match="loss 'kto': what one step of it sees is not read"):
         of(tmp_path, DPO.replace("loss=dpo", "loss=kto").format(trainer=""), devices=4)
     with pytest.raises(ValueError, match=r"trainer must be one of FSDPTrainer, .* got mine"):
         of(tmp_path, DPO.format(trainer="trainer=mine"), devices=4)

@@ -31,7 +31,7 @@ def staged(launch: Launch, stage: str) -> Launch:
     elif stage == "sft":
         return launch
     else:
-        raise ValueError(f"the stage {stage:.40}: what one step of it sees is not read")
+        raise ValueError(f"the stage {stage!r:.40}: what one step of it sees is not read")
     return replace(launch, plan=plan, notes=(*launch.notes, f"{stage}: {note}"))
 
 

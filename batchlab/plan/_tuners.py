@@ -73,7 +73,7 @@ def _dpo_paper(given: Settings, asked: Asked, beside: tuple[Settings, ...]) -> L
     if loss is None:
         raise ValueError("loss is missing: sft, dpo or ipo")
     if loss not in ("sft", "dpo", "ipo"):
-        raise ValueError(f"loss {loss!s:.40}: what one step of it sees is not read")
+        raise ValueError(f"loss {loss!r:.40}: what one step of it sees is not read")
     world = world_of(given, asked, ())
     spread = {
         "FSDPTrainer": Degrees(),

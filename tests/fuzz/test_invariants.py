@@ -230,7 +230,7 @@ def summarized(cells):
 
 
 def reached(points):
-    found = noise.fit_critical({b: [(s - 100, s) for s in ends] for b, ends in points})
+    found = noise.fit_critical({b: [(0.9995 * s, s) for s in ends] for b, ends in points})
     critical = [found.curve.critical_batch, found.low, found.high, found.bend, found.spread]
     return [found.curve.least_steps, found.power.coefficient], critical
 

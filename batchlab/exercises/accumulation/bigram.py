@@ -59,9 +59,12 @@ class Counting(nn.Module):
             return _Held(self.held, number, value.clone(), value.nbytes if own else 0)
 
         with torch.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept.value):
-            logits = torch.tanh(F.embedding(input_ids, self.embedding)) @ self.head.T
+            logits = self.scores(input_ids)
         self.note("forward")
         return logits
+
+    def scores(self, input_ids: Tensor) -> Tensor:
+        return torch.tanh(F.embedding(input_ids, self.embedding)) @ self.head.T
 
     def diverge(self, how: str, lone: int | None = None) -> None:
         """Set weights that make the loss of token 3 "nan" or "inf"; an empty text sets none.
