@@ -7,7 +7,7 @@ import pytest
 
 from batchlab import exercises
 from batchlab.authoring import laws
-from batchlab.classroom import check
+from batchlab.classroom import check, term
 from batchlab.exercises import By, Exercise
 
 NAMES = [name for topic in exercises.folders() for name in exercises.ordered(topic)]
@@ -289,3 +289,14 @@ def test_a_mistake_that_passes_and_an_idle_case_break_the_laws(monkeypatch):
     lines = list(laws.broken("tiny/area", seeds=1))
     assert "a mistake that passes: the sides are exchanged" in lines
     assert sum("is the first to tell no mistake" in line for line in lines) == 3
+
+
+def test_what_a_term_draws_is_made_anew_in_each_term():
+    """The mistake: the reference of a shown case, kept from another term's seed."""
+    one = exercises.found("accumulation/take-step")
+    try:
+        for seed in ("spring", "autumn"):
+            term.use(seed)
+            one.check(one.right, shown=one.shown[:1], fresh=[])
+    finally:
+        term.use(None)

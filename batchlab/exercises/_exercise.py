@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from batchlab.classroom import check, plain, verdict
+from batchlab.classroom import check, plain, term, verdict
 from batchlab.classroom.afar import beside
 from batchlab.classroom.behaviour import quietly
 from batchlab.classroom.copies import copied
@@ -124,10 +124,10 @@ class Exercise(Known):
         return How(**{one.name: getattr(self, one.name) for one in fields(How)})
 
     def _once(self, what: str, version: Any, case: Any, make: Callable[[Any, Any], T]) -> T:
-        """What `make` gives for a version of ours; of a shown case it is made once."""
+        """What `make` gives for a version of ours; of a shown case it is made once a term."""
         if not any(case is one for one in self.shown):
             return make(version, case)
-        key = what, id(version), id(case)
+        key = what, id(version), id(case), term.seed()  # what `meets` makes may be drawn from it
         if key not in self._before:
             self._before[key] = make(version, case)
         found: T = self._before[key]

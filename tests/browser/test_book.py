@@ -19,7 +19,8 @@ THEMES = ("light", "dark")
 LESSONS = [f"lessons/{one.folder}" for one in catalogue.lessons(ROOT)]
 RUN = [page.stem for page in (ROOT / "book").glob("*.md") if "{code-cell}" in page.read_text()]
 MATRIX = [f"matrix/{one.folder}" for one in catalogue.lessons(ROOT)]
-PAGES = ["index", *LESSONS, *pages.FRONT, *pages.MEASURED, *pages.REFERENCE, *MATRIX]
+LONGEST = "api/records"  # of the library's doors: one stands for all, which have one template
+PAGES = ["index", *LESSONS, *pages.FRONT, *pages.MEASURED, *pages.REFERENCE, LONGEST, *MATRIX]
 # eighteen tables of wrong answers have one template: one theme each, in turn
 JUDGED = [(name, theme) for name in PAGES for theme in THEMES
           if name not in MATRIX or theme == THEMES[MATRIX.index(name) % 2]]  # fmt: skip
