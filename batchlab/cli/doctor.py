@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import math
 import tempfile
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +88,8 @@ def _of_last_world(cells: list[Cell]) -> list[Cell]:
     worlds = {cell.world_size for cell in cells if cell.world_size > 1}
     if len(worlds) < 2:
         return cells
-    last = max((cell for cell in cells if cell.world_size > 1), key=_written)
+    last = max((cell for cell in cells if cell.world_size > 1), key=attrgetter("date"))
     return [cell for cell in cells if cell.world_size in (1, last.world_size)]
-
-
-def _written(cell: Cell) -> str:
-    return str(cell.environment.get("date") or "")
 
 
 def _answer(diagnosis: doctor.Diagnosis, name: str = "run.jsonl") -> Answer:

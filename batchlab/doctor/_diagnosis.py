@@ -19,6 +19,7 @@ Words
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from batchlab.doctor import _causes, _experiment, _interval, _load, _parts, _ranks, prices
 from batchlab.doctor._causes import BARS, Cause
@@ -107,7 +108,8 @@ def diagnose(
 
     Visits of several ranks are read together: seconds are those of a mean rank, rates those of all.
     """
-    every = _ranks.together(sorted(visits, key=_date))
+    # what is drawn, and whom a rank waited for, goes by the order of the dates
+    every = _ranks.together(sorted(visits, key=attrgetter("date")))
     _require_one_run(every)
     done = [cell for cell in every if cell.finished]
     own = [cell for cell in done if cell.source != PROBE]
@@ -156,11 +158,6 @@ def steps_of(cell: Cell) -> Steps | None:
             beyond[step] = seconds - asked
     shortest, longest = min(cell.step_seconds), max(cell.step_seconds)
     return Steps(cell.steps, shortest, longest, tuple(beyond), sum(beyond.values()))
-
-
-def _date(cell: Cell) -> str:
-    """When it was recorded: what is drawn, and whom a rank waited for, goes by that order."""
-    return str(cell.environment.get("date") or "")
 
 
 def _require_one_run(cells: list[Cell]) -> None:

@@ -144,6 +144,11 @@ class Cell(Checked):
                 raise ValueError(f"{name} of a finished cell must be above 0, got 0")
 
     @property
+    def date(self) -> str:
+        """When it was recorded, as text that sorts by time; empty where the file does not say."""
+        return str(self.environment.get("date") or "")
+
+    @property
     def finished(self) -> bool:
         return self.status == "ok"
 

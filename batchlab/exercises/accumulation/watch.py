@@ -50,8 +50,8 @@ def steps(
     """Run `step` on each window, given as target tokens per micro-batch, and say what was seen.
 
     Two equal windows in a row are one list, handed over twice: what a step did to it shows in the
-    weights. `passes` makes the model's passes; `training` is the mode in which the model is handed over;
-    `loud` makes losses and gradients long.
+    weights. `passes` makes the model's passes; `training` is the mode in which the model is handed
+    over; `loud` makes losses and gradients long.
     """
     model = Layered(loud, passes).handed(training)
     _, optimizer, schedule = made(model, momentum=momentum, decay=decay)

@@ -73,7 +73,8 @@ def trained(
 ) -> dict[str, Any]:
     """One run on the embedded corpus in rows of 64 tokens, from `first` sequences a step.
 
-    `rate` is that of 2 sequences a step; `grown` moves it to `first`. With `status`, a line at each move.
+    `rate` is that of 2 sequences a step; `grown` moves it to `first`. With `status`, a line at each
+    move.
     """
     import torch
 
