@@ -33,9 +33,9 @@ lesson: .venv/dev     ## NAME=padding: its notebooks, checks and page
 
 test-all: test lint slow book browser   ## what is slow as well: every lesson, the browser, the book
 
-slow: slow-lessons slow-seeds slow-outside slow-rest
+slow: slow-lessons slow-seeds slow-outside slow-kills slow-rest
 
-ci: ci-pages slow-rest test slow-seeds slow-outside lint   # make -j3: kills and chaos mostly wait, beside two that compute
+ci: ci-pages slow-kills slow-rest test slow-seeds slow-outside lint   # make -j3: kills mostly wait, beside two that compute
 
 ci-pages: .venv/dev lessons      # one after the other: the book shows what the wrong answers were told
 	@$(MAKE) --no-print-directory -j1 slow-lessons
@@ -51,8 +51,15 @@ slow-seeds: .venv/dev lessons    # every check on ten seeds
 slow-outside: .venv/dev lessons    # a sixteenth of all known answers, judged outside the student's process
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_grading_outside.py
 
+# trainings of several processes that are killed, frozen and begun again
+KILLS := $(sort $(wildcard tests/test_chaos*.py tests/test_train*.py tests/test_fit*.py tests/test_sweep.py tests/test_*world.py))
+
+slow-kills: .venv/dev lessons
+	$(BIN)/python -m pytest -m "slow and not browser and not deep" $(KILLS)
+
 slow-rest: .venv/dev lessons
-	$(BIN)/python -m pytest -m "slow and not browser and not deep" --ignore tests/test_lessons.py --ignore tests/test_grading_outside.py
+	$(BIN)/python -m pytest -m "slow and not browser and not deep" \
+	  --ignore tests/test_lessons.py --ignore tests/test_grading_outside.py $(KILLS:%=--ignore %)
 
 deep: .venv/dev lessons       ## hours: 300 seeds of every check, 10,000 inputs of every reader; not part of test-all
 	$(BIN)/python -m pytest -m deep
