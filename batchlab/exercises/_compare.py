@@ -72,6 +72,7 @@ def compare(
             whole = [one for one in fits if _same(given, one[0], (), wished, how)]
             thoughts = dict.fromkeys(thought for _, thought in whole or fits)
             likely = " - or: ".join(list(thoughts)[:2]) or because()
+            likely = likely or ("None stands there: a value is asked" if at and got is None else "")
             raise restated(refused, likely=likely) from None
         passed.append((at, want))
 

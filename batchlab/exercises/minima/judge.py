@@ -11,6 +11,7 @@ from batchlab.exercises.minima.verdicts import VERDICTS
 T90 = dict(zip(range(2, 13), (6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.90, 1.86, 1.83, 1.81, 1.80)))
 RATES = (0.1, 0.2, 0.4, 0.8, 1.6)
 LUCK = (0.0, 0.2, 0.1)  # of three seeds, with either batch
+WORDS = ("no difference", "large worse", "large better", "cannot tell")
 
 
 def judge(results, margin):
@@ -108,6 +109,14 @@ def asked(results, margin):
     return f"judge of {len(results)} runs, {said}, margin {margin:.3g}"
 
 
+def explain(got, results, margin):
+    """What a wrong form lacks: an arm, or one of the four words."""
+    if set(got) != {"examples", "steps"}:
+        return "a dictionary for each arm is asked: {'examples': {...}, 'steps': {...}}"
+    said = [str(one["verdict"]).casefold() for one in got.values()]
+    return "" if {*said} <= {*WORDS} else f"one of these is asked: {', '.join(WORDS)}"
+
+
 def drawn(rng):
     for scale in (1.0, 1.0, 1.0, 1.0, 1e-3, 1e4):
         floors = 1.0, *(1 + rng.choice([-0.1, -0.03, 0.0, 0.002, 0.03, 0.1], 2)).tolist()
@@ -127,6 +136,7 @@ exercise = Exercise(
     judge,
     points=4,
     asked=asked,
+    explain=explain,
     given=("tuned", "gap", "arms", "T90"),
     hints=(
         "for arm, runs in arms(results).items(): tuned(runs) gives the rates of this arm",
@@ -174,11 +184,11 @@ for _thought, *_changes in [
     ("the training loss chose", (TUNED, 'tuned([{**r, "validation": r["train"]} for r in runs])')),
     (
         "one rate for both: that of the small batch",
-        (TUNED, "tuned(runs)\n        best[large] = best[small]"),
+        (TUNED, "tuned(runs)\n        best = dict.fromkeys(best, best[min(best)])"),
     ),
     (
         "one rate for both: that of the large batch",
-        (TUNED, "tuned(runs)\n        best[small] = best[large]"),
+        (TUNED, "tuned(runs)\n        best = dict.fromkeys(best, best[max(best)])"),
     ),
     (
         "the rate of a batch was tuned for one arm, or over both together: tune each arm",
@@ -251,8 +261,12 @@ for _thought, *_changes in [
         (EDGE, "if best[large] not in (min(tried), max(tried)):"),
     ),
     (
-        "only the small batch was looked at for an edge",
+        "the large batch alone may be at an edge: one of both is enough",
         (EDGE, "if best[small] not in (min(tried), max(tried)):"),
+    ),
+    (
+        "the large batch alone may be at an edge: one of both is enough",
+        (EDGE, "if not {*best.values()} <= {min(tried), max(tried)}:"),
     ),
     (
         "inside the margin, but at an edge of the rates: ask for the edge first",
@@ -276,14 +290,23 @@ OWN = """        apart = np.array([losses[large][s] - losses[small][s] for s in 
         low, high = middle - half, middle + half
 """
 MEASURED = f"        middle, low, high = {GAP}\n"
-for _change in (DROPPED + MEASURED, OWN):
+CAUGHT = """        try:
+            middle, low, high = gap(losses[small], losses[large])
+        except ValueError:
+            middle = low = high = np.nan
+"""
+for _change in (DROPPED + MEASURED, OWN, CAUGHT):
     exercise.edit(FINITE, [(MEASURED, _change)])
 for _thought, _changes in VERDICTS.items():
     exercise.edit(_thought, _changes)
 for _thought, _says, *_changes in [
-    ("another word", "which is not it", ('"large worse"', '"worse"')),
+    (f"one of these is asked: {', '.join(WORDS)}", "cannot tell", ('"large worse"', '"worse"')),
     ("no rates", "missing", ('{"rates": best, "gap"', '{"gap"')),
-    ("one arm", "missing", (ARMS, '(("steps", arms(results)["steps"]),)')),
+    (
+        "a dictionary for each arm is asked",
+        "for each arm",
+        (ARMS, '(("steps", arms(results)["steps"]),)'),
+    ),
     (
         "sorts in place",
         "changed",

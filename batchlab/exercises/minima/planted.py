@@ -96,12 +96,14 @@ def panel(seed, count=12):
 def contest(judge, seed=3, margin=0.04):
     """Print the verdicts on planted worlds beside the truth; how many intervals held it."""
     held = []
-    print(f"{'arm':<10}{'truth':>8}   {'interval':>18}   verdict (margin {margin})")
-    for world in panel(seed, 6):
+    print(f"{'world':<7}{'arm':<10}{'truth':>7}   {'interval':>20}   verdict (margin {margin})")
+    for number, world in enumerate(panel(seed, 6), 1):
         found = judge(world.tried(), margin)
         for arm in SHAPES[1:]:
             one = found[arm]
-            between = f"{one['low']:+.3f} to {one['high']:+.3f}"
+            between = f"{one['low']:+.4f} to {one['high']:+.4f}"
             held.append(one["low"] <= world.truth(arm) <= one["high"])
-            print(f"{arm:<10}{world.truth(arm):>+8.2f}   {between:>18}   {one['verdict']}")
+            missed = "" if held[-1] else "; not in the interval"
+            told = f"{number:<7}{arm:<10}{world.truth(arm):>+7.2f}   {between:>20}"
+            print(f"{told}   {one['verdict']}{missed}")
     print(f"{sum(held)} of {len(held)} intervals hold the truth")

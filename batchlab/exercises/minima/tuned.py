@@ -137,15 +137,15 @@ for _thought, *_changes in [
     ("the highest loss", (LEAST, "max(means, key=means.get)")),
     ("the loss in place of its rate", (LEAST, "min(means.values())")),
     (
-        "one rate for all: that of the smallest batch",
+        "one rate for all: each batch has its own",
         (RETURN, "    return dict.fromkeys(found, found[min(found)])"),
     ),
     (
-        "one rate for all: that of the largest batch",
+        "one rate for all: each batch has its own",
         (RETURN, "    return dict.fromkeys(found, found[max(found)])"),
     ),
     (
-        "one rate for all: the best of all batches together",
+        "one rate for all: each batch has its own",
         (START, START + TOGETHER),
         (LEAST, "rate"),
     ),
@@ -177,7 +177,7 @@ for _thought, *_changes in [
         (MEAN, "np.nanmean(v)"),
         (KEPT, "if not np.isnan(v).all()"),
     ),
-    ("nothing was asked for divergence: a rate with nan is out", (KEPT, "")),
+    ("divergence was never tested: a rate with nan is out", (KEPT, "")),
     ("a rate that diverged with one batch is out for that batch only", (START, OUT + START)),
     ("minus infinity is no low loss: that run diverged", (KEPT, "if not np.isnan(v).any()")),
     (
