@@ -101,11 +101,6 @@ def test_bills_of_ranks_are_added_up_but_updates_are_not():
     assert (both.updates, both.micro_batches, both.slots, both.losses) == (2, 16, 190, (8.0, 7.5))
 
 
-def test_four_ranks_are_not_four_times_as_fast():
-    alone, four = scenes.four_ranks(1), scenes.four_ranks(4)
-    assert 2 < alone.makespan / four.makespan < 3
-
-
 def test_ranks_that_cannot_go_on_are_named_and_equal_shapes_silently_wrong():
     left, named, silent = scenes.stuck()
     assert "has returned" in left and "differs" in named and "20" not in silent

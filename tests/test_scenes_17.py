@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from batchlab import padding, serving
+from batchlab import exercises, padding, serving
 from batchlab.exercises.serving import laws, scenes
 from batchlab.exercises.serving.latency_report import latency_report
 from batchlab.exercises.serving.row_steps import row_steps
 from batchlab.exercises.serving.rows_needed import rows_needed
-from batchlab.exercises.serving.schedule import ends, fresh_case, schedule
+from batchlab.exercises.serving.schedule import ends, exercise, fresh_case, schedule
 
 
 def test_row_steps_are_those_of_the_simulation_and_follow_the_padding_statistic():
@@ -90,6 +90,17 @@ def test_a_schedule_of_another_form_is_told_so():
     assert laws.fault_of_schedule(case, [], want)[0] == "no request was served"
     assert laws.fault_of_schedule(([], 2, 9, 1.0, 1.0), [], []) == ("", "")
     assert "no request 7" in laws.fault_of_schedule(case, [(0.0, 1.0, [7], [])], want)[0]
+
+
+@pytest.mark.parametrize(("right", "wrong", "cause"), [
+    ("requests[coming[0]][0] <= now", "requests[coming[0]][0] < now", "this very moment"),
+    ("+ need[coming[0]] > cache", "+ need[coming[0]] >= cache", "what fits exactly, fits"),
+    ("    raise ValueError(", "    str(", "needs more than the cache"),
+])  # fmt: skip
+def test_a_clock_that_stands_still_is_told_why(right, wrong, cause, monkeypatch):
+    monkeypatch.setattr(exercise, "seconds", 0.2)
+    assert exercise.text.count(right) == 1
+    assert cause in exercises.refusal("serving/schedule", exercise.text.replace(right, wrong))
 
 
 def test_numbers_of_the_sorted_list_are_told_before_any_law():

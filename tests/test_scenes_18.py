@@ -4,15 +4,18 @@ import inspect
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 import batchlab
-from batchlab import cluster, memory, roofline
+from batchlab import cluster, memory, roofline, timing
 from batchlab.exercises.plan import offers, plan_run, scenes
 from batchlab.exercises.plan.run_bytes import run_bytes
 from batchlab.plan import Plan
+from batchlab.roofline import device
 
 TOY = plan_run.TOY
 
@@ -52,6 +55,22 @@ def test_the_bill_of_the_page_is_the_librarys_and_that_of_the_checks():
     assert inspect.getsource(plan_run.bill).strip() in cells
     given = inspect.getsource(run_bytes).strip()
     assert given.replace("  # fmt: skip", "") in cells
+
+
+def test_the_peak_is_that_of_products_which_nobody_held_up(monkeypatch):
+    """The median of the repeats, 100 FLOP/s here, is the peak of a machine that others use."""
+    asked = []
+
+    def measure(place, seconds):
+        asked.append(torch.get_num_threads())
+        return SimpleNamespace(products=[
+            timing.Timing("one", 200, (2.0, 0.5, 2.0), 1), timing.Timing("two", 90, (9.0,), 1),
+        ])  # fmt: skip
+
+    monkeypatch.setattr(device, "measure", measure)
+    threads = torch.get_num_threads()
+    assert scenes.fastest("cpu") == 400 * threads and scenes.fastest("cuda") == 400
+    assert asked == [1] * 6 and torch.get_num_threads() == threads
 
 
 @pytest.mark.parametrize("seed", range(4))

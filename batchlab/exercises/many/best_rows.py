@@ -25,6 +25,11 @@ def two_best(stages, sequences, fixed, each):
     return second < first * 1.0001
 
 
+def explain(got, stages, sequences, fixed, each):
+    """Rows that are no choice."""
+    return "the rows divide the sequences" if sequences % got else ""
+
+
 def drawn(rng):
     count = 0
     while count < 20:
@@ -43,9 +48,10 @@ exercise = Exercise(
         "only rows that divide the sequences",
         "the rows, not the seconds: min(..., key=...)",
     ),
+    explain=explain,
     asked="{} stages, {} sequences, {} s a turn and {} s a row".format,
     shown=[
-        (8, 420, 0.018, 0.02),
+        (9, 420, 0.02, 0.008),  # each wrong thought gives rows of its own
         (1, 60, 0.05, 0.01),  # one stage: all rows in one turn
         (4, 12, 0.2, 0.01),  # the square root lies nearer to 6
         (4, 7, 1.0, 0.2),  # 4 rows in two turns would be the fastest, and do not divide 7
@@ -54,14 +60,25 @@ exercise = Exercise(
     passed="Right: neither the smallest bubble nor the fewest turns.",
 )
 TIME = "(sequences // rows + stages - 1) * (fixed + each * rows)"
+SMALLEST = (
+    "the smallest bubble is not the shortest step: each turn pays `fixed` once, whatever its rows"
+)
+FEWEST = (
+    "the fewest turns are not the shortest step: with more rows each turn of waiting takes longer"
+)
+ROOT = "the root of `sequences`: which rows are fast depends on stages, fixed and each; compare seconds"
 for _thought, _old, _new in [
-    ("the smallest bubble is not the shortest step: each turn pays the fixed cost", TIME, "rows"),
-    ("the fewest turns are not the shortest step: while the first micro-batch passes, stages wait", TIME, "-rows"),
-    ("the fewest turns are not the shortest step: while the first micro-batch passes, stages wait", TIME, "sequences // rows * (fixed + each * rows)"),
-    ("the smallest bubble is not the shortest step: each turn pays the fixed cost", TIME, "fixed + (sequences // rows + stages - 1) * each * rows"),
-    ("the smallest bubble is not the shortest step: each turn pays the fixed cost", TIME, "(sequences // rows + stages - 1) * each * rows"),
-    ("the smallest bubble is not the shortest step: each turn pays the fixed cost", TIME, "(stages - 1) / (sequences // rows + stages - 1) + rows * 1e-9"),
-    ("the fewest turns are not the shortest step: while the first micro-batch passes, stages wait", TIME, "(sequences // rows * stages) * (fixed + each * rows)"),
+    (SMALLEST, TIME, "rows"),
+    (FEWEST, TIME, "-rows"),
+    (FEWEST, TIME, "sequences // rows * (fixed + each * rows)"),
+    (SMALLEST, TIME, "fixed + (sequences // rows + stages - 1) * each * rows"),
+    (SMALLEST, TIME, "(sequences // rows + stages - 1) * each * rows"),
+    (SMALLEST, TIME, "(stages - 1) / (sequences // rows + stages - 1) + rows * 1e-9"),
+    (FEWEST, TIME, "(sequences // rows * stages) * (fixed + each * rows)"),
+    (FEWEST, TIME, "sequences // rows * (fixed + each * rows) + (stages - 1) * fixed"),
+    (SMALLEST, TIME, "(sequences // rows + stages - 1) * (fixed + each) * rows"),
+    (ROOT, TIME, "abs(rows - sequences**0.5)"),
+    (ROOT, TIME, "-rows if rows**2 <= sequences else rows"),
     ("m micro-batches take m + p - 1 turns, not m + p", TIME, "(sequences // rows + stages) * (fixed + each * rows)"),
     ("a turn pays both, fixed + each * rows: brackets around the sum", TIME, "(sequences // rows + stages - 1) * fixed + each * rows"),
     ("a turn pays both, fixed + each * rows: brackets around the sum", TIME, "(sequences // rows * fixed + each * rows) * stages"),
@@ -69,6 +86,7 @@ for _thought, _old, _new in [
     ("the bubble is added to the ideal time: (p - 1) / m of it, not (p - 1) / (m + p - 1)", TIME, "sequences // rows * (fixed + each * rows) * (1 + (stages - 1) / (sequences // rows + stages - 1))"),
     ("there may be fewer micro-batches than stages: more rows are a choice, too", "range(1, sequences + 1) if", "range(1, max(1, sequences // stages) + 1) if"),
     ("the rows divide the sequences", "for n in range(1, sequences + 1) if sequences % n == 0)", "for n in range(1, sequences + 1))"),
+    ("divisors above the root divide, too: try all rows up to `sequences`", "range(1, sequences + 1)", "range(1, int(sequences**0.5) + 1)"),
     ("powers of two are a habit: other rows divide as well", "sequences % n == 0)", "sequences % n == 0 and n & (n - 1) == 0)"),
     ("rows must not divide the stages, but the sequences", "sequences % n == 0)", "n % stages == 0 and sequences % n == 0)"),
 ]:  # fmt: skip

@@ -56,9 +56,9 @@ exercise = Exercise(
     ),
     parts=("the stage", "the accumulation"),
     shown=[
+        (20 * 10**9, 8, 96 * 10**9, 9 * 10**9, 11),
         (20 * 10**9, 8, 80 * 10**9, 14 * 10**9, 10),
         (8 * 10**9, 8, 80 * 10**9, 9 * 10**9, 10),
-        (16 * 10**9, 8, 64 * 10**9, 4 * 10**9, 3),
         (10**9, 8, 24 * 10**9, 8 * 10**9, 3),
         (40 * 10**9, 8, 80 * 10**9, 10**9, 4),
     ],
@@ -68,11 +68,15 @@ exercise = Exercise(
 FIT, SKIP = "int((room - kept(parameters, ranks, stage)) // each)", "if fit > 0:"
 MICRO, LEAST = "math.ceil(rows / fit)", "min(found)[1:]"
 REFUSE = 'raise ValueError("not one row fits in any stage")'
+HIGHER = "the lowest stage that holds a row: a higher one, 3 included, may hold more, and reduce less often"
+LOWER = "of equal passes the lower stage, and 0 is one"
 for _thought, _old, _new in [
-    ("the lowest stage that holds a row: a higher one may hold more rows, and reduce less often", LEAST, "min(found, key=lambda one: one[1])[1:]"),
+    (HIGHER, LEAST, "min(found, key=lambda one: one[1])[1:]"),
+    (HIGHER, "range(4)", "range(3)"),
     ("the fewest micro-batches: asked are the fewest passes", LEAST, "min(found, key=lambda one: (one[2], one[1]))[1:]"),
     ("the smallest states: stage 3 sends three passes for every micro-batch", LEAST, "max(found, key=lambda one: one[1])[1:]"),
-    ("of equal passes the lower stage", LEAST, "min(found, key=lambda one: (one[0], -one[1]))[1:]"),
+    (LOWER, LEAST, "min(found, key=lambda one: (one[0], -one[1]))[1:]"),
+    (LOWER, "range(4)", "range(1, 4)"),
     ("the passes in place of the micro-batches", LEAST, "min(found)[1], min(found)[0]"),
     ("the stage first, then the accumulation", LEAST, "min(found)[2], min(found)[1]"),
     ("the states are there before the first row: take them off the room", FIT, "int(room // each)"),

@@ -216,6 +216,8 @@ CLIPPED = (
     "            sums[name] += gradients[name] * min(1.0, max_norm / (norm + 1e-6))\n"
 )
 NORMS = "    norm, count = rank.all_reduce(np.array([{}, tokens], dtype=float))\n    norm = {}\n"
+EACH_OWN = "each micro-batch was divided by its own tokens: add the sums of all, then divide once"
+OWN_TOKENS = "            sums[name] += gradients[name] / max(1, counted)\n"
 MINE = "    mine, mine_loss = max(1, tokens), loss\n"
 for _thought, *_changes in [
     (
@@ -233,11 +235,28 @@ for _thought, *_changes in [
     ),
     (
         "the mean over micro-batches: short ones count as much as long ones",
-        (ADDED, "            sums[name] += gradients[name] / max(1, counted)\n"),
+        (ADDED, OWN_TOKENS),
         ("[loss, tokens]])\n", "[loss, tokens, len(micro_batches)]])\n"),
         ("every[:-2], every[-2:]", "every[:-3], every[-3:-1]"),
         (MEAN, "    gradient = gradient / every[-1]\n"),
     ),
+    (
+        "the sum over the number of ranks: divide by the target tokens of all ranks",
+        (MEAN, "    gradient = gradient / rank.world_size\n"),
+    ),
+    (
+        "the sum over the number of micro-batches: divide by the target tokens of all ranks",
+        (MEAN, "    gradient = gradient / max(1, len(micro_batches))\n"),
+    ),
+    (
+        "the sum over the number of micro-batches: divide by the target tokens of all ranks",
+        ("[loss, tokens]])\n", "[loss, tokens, len(micro_batches)]])\n"),
+        ("every[:-2], every[-2:]", "every[:-3], every[-3:-1]"),
+        (MEAN, "    gradient = gradient / max(1, every[-1])\n"),
+    ),
+    (EACH_OWN, (ADDED, OWN_TOKENS), (MEAN, "")),
+    (EACH_OWN, (ADDED, OWN_TOKENS)),
+    (EACH_OWN, (ADDED, OWN_TOKENS), (MEAN, "    gradient = gradient / rank.world_size\n")),
     (
         "each rank divided by its own tokens: the tokens of all ranks count",
         (OWN, OWN + "    own[:-2] /= max(1, tokens)\n"),
@@ -382,6 +401,20 @@ for _thought, *_changes in [
         "the loss of this rank alone: add losses and tokens over the ranks",
         (OWN, OWN + MINE),
         (END, "return new, mine_loss / mine"),
+    ),
+    (
+        "the loss of this rank alone: add losses and tokens over the ranks",
+        (OWN, OWN + MINE),
+        (END, "return new, mine_loss / tokens"),
+    ),
+    (
+        "the loss of this rank alone: add losses and tokens over the ranks",
+        (OWN, OWN + MINE),
+        (END, "return new, mine_loss"),
+    ),
+    (
+        "the losses over the number of ranks: divide them by the tokens",
+        (END, "return new, float(loss / rank.world_size)"),
     ),
     (
         "the mean over ranks: every token counts the same",

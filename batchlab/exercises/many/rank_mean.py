@@ -109,6 +109,10 @@ for _thought, *_changes in [
         ),
     ),
     ("divided by the number of ranks as well", (END, "float(loss / tokens / rank.world_size)")),
+    (
+        "loss times tokens: `loss` is a sum over the rank's tokens already",
+        ("np.array([loss, tokens], dtype=float)", "np.array([loss * tokens, tokens], dtype=float)"),
+    ),
     ("the tokens are not in it: divide by those of all ranks", (END, "float(loss)")),
     ("divided by the ranks: asked is the loss of a token", (END, "float(loss / rank.world_size)")),
     (

@@ -13,14 +13,13 @@ import numpy as np
 import batchlab
 from batchlab import data
 from batchlab.classroom import script
-from batchlab.cluster import Link, ranks
+from batchlab.cluster import ranks
 from batchlab.exercises.many.best_rows import seconds_of
 from batchlab.exercises.many.exact_step import flat
 from batchlab.exercises.many.model import fresh_weights, micro_batch, of_documents, summed
 
 __all__ = [
     "flat",
-    "four_ranks",
     "fresh_weights",
     "launched",
     "micro_batch",
@@ -31,27 +30,12 @@ __all__ = [
     "turns",
 ]
 
-CABLE = Link("1 Gb/s", 125e6, "an office cable: 1e9 / 8")
-TOKEN = 1e-4  # seconds of a token on one rank of the opening figure, planted
-
 
 def documents(many, seed=0):
     """So many documents of the embedded corpus, drawn by a seed."""
     corpus = data.embedded()
     drawn = np.random.default_rng(seed).choice(len(corpus.lengths), many, replace=False)
     return [corpus[int(at)] for at in drawn]
-
-
-def four_ranks(world_size, many=32, parameters=500_000):
-    """A step on `many` documents, dealt out to the ranks: each computes, then all add gradients."""
-    lengths = [len(one["input_ids"]) for one in documents(many)]
-
-    def step(rank):
-        own = lengths[rank.rank :: rank.world_size]
-        rank.compute(TOKEN * sum(own))
-        rank.all_reduce(np.zeros(parameters, np.float32))
-
-    return ranks.run(step, world_size, profile=CABLE)
 
 
 def stuck():

@@ -20,6 +20,7 @@ __all__ = [
     "PACKED",
     "calibration",
     "compared",
+    "fastest",
     "foretold",
     "guards",
     "most_rows",
@@ -54,6 +55,24 @@ def sheet_of(shape, bytes_per_value=2):
         "vocabulary": shape.vocabulary,
         "flops": roofline.flops_per_token(shape, 1, convention="parameters"),
     }
+
+
+def fastest(place):
+    """FLOP/s of the fastest products here: on the CPU of one thread, times the threads.
+
+    Another program takes a core away for a moment; some product in between had it for itself.
+    """
+    import torch
+
+    from batchlab.roofline import device
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        found = [one for _ in range(3) for one in device.measure(place, seconds=0.3).products]
+    finally:
+        torch.set_num_threads(threads)
+    return max(one.amount / min(one.seconds) for one in found) * (threads if place == "cpu" else 1)
 
 
 def compared(promised, fits, peaks, log):

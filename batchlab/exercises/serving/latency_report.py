@@ -181,9 +181,23 @@ for _thought, _old, _new in [
         SECONDS.replace('min(one["arrival"] for one in served)', 'served[0]["arrival"]'),
     ),
     (
-        "from the first token on: the clock begins at the first arrival",
+        "from the first start of service: the clock begins at the first arrival",
         SECONDS,
         SECONDS.replace('one["arrival"]', 'one["start"]'),
+    ),
+    (
+        "from the first token on: the clock begins at the first arrival",
+        SECONDS,
+        SECONDS.replace('one["arrival"]', 'one["first"]'),
+    ),
+    *(
+        (
+            "one beginning for all: each request waits from its own arrival",
+            wait,
+            wait.replace('one["arrival"]', f'min(two["{name}"] for two in served)'),
+        )
+        for wait in (LAST, FIRST)
+        for name in ("start", "arrival")
     ),
     (
         "milliseconds: asked are seconds",

@@ -23,6 +23,8 @@ Log = list[tuple[float, float, list[int], list[int]]]
 FORM = "a list of passes (start, end, reads, decodes): two numbers, two lists of request numbers"
 NUMBERS = "numbers are places in the list that was handed over, not in the order of arrival"
 CHANGED = "the list that you returned was changed afterwards: append `list(running)`"
+BESIDE = "a pass that reads costs the tokens of its prompts: no row costs one beside them"
+IDLE = "a row whose request is done is computed on: it leaves, and costs nothing more"
 CLOSE = 1e-5
 
 
@@ -151,7 +153,7 @@ def _timed(case: Case, log: Log) -> tuple[str, str] | None:
 
 def _price(case: Case, one: tuple[float, float, list[int], list[int]], price: float) -> str:
     """Why the seconds of a pass are not its price."""
-    requests, _, _, fixed, each = case
+    requests, rows, _, fixed, each = case
     start, end, reads, decodes = one
     prompts = [requests[n][1] for n in reads]
     known = {
@@ -164,13 +166,14 @@ def _price(case: Case, one: tuple[float, float, list[int], list[int]], price: fl
             "the fixed seconds count once a pass"),
         fixed + each * sum(requests[n][1] for n in [*reads, *decodes]): (
             "prompts are read once: a decoding row costs one token"),
-        fixed + each * (sum(prompts) + 1): "each decoding row costs a token",
     }  # fmt: skip
+    if decodes:
+        known[fixed + each] = "each decoding row costs a token"
     for seconds, thought in known.items():
         if abs(end - start - seconds) <= CLOSE * (1 + abs(end)) and seconds != price:
             return thought
-    if not reads and start + price < end <= start + fixed + each * case[1] + CLOSE:
-        return "a row whose request is done is computed on: it leaves, and costs nothing more"
+    if start + price < end <= start + price + each * rows + CLOSE:
+        return BESIDE if reads else IDLE
     return "a pass takes fixed + each x tokens: the tokens of its prompts, or its decoding rows"
 
 

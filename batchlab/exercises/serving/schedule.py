@@ -97,11 +97,11 @@ def explain(got, *case):
 
 def endless(*case):
     """Why passes never end."""
-    if never_fits(case[0], case[2]) is None:
-        return ""
-    return (
-        "a request needs more than the cache, so it waits for ever: refuse it before the first pass"
-    )
+    if never_fits(case[0], case[2]) is not None:
+        return "a request needs more than the cache, so it waits for ever: refuse it before the first pass"
+    if any(prompt + output == case[2] for _, prompt, output in case[0]):
+        return "what fits exactly, fits: else it waits for ever"
+    return "the clock stands still: who arrives at this very moment is there, and may start"
 
 
 def asked(requests, rows, cache, fixed, each):
@@ -150,8 +150,9 @@ exercise = Exercise(
     fault=fault,
     explain=explain,
     endless=endless,
+    seconds=5.0,
     shown=[
-        ([(0.0, 2, 3)], 1, 5, 1.0, 0.5),
+        ([(0.0, 2, 3)], 1, 6, 1.0, 0.5),
         ([(0.0, 7, 1), (2.75, 7, 4), (0.0, 8, 2), (0.0, 5, 6)], 2, 60, 0.5, 0.125),
         ([(1.0, 4, 4)], 2, 60, 0.75, 0.25),
         ([(1.0, 2, 3), (1.0, 6, 1), (0.0, 5, 7), (2.25, 4, 6)], 3, 12, 0.75, 0.25),
@@ -306,6 +307,16 @@ for _thought, *_changes in [
         "one token too few: the prompt's pass gives the first, n - 1 follow",
         (LEFT, "left[reads[-1]] = max(1, requests[reads[-1]][2] - 1)"),
     ),
+    (
+        laws.BESIDE,
+        (TOKENS, "sum(requests[number][1] + 1 for number in reads) + len(decodes)"),
+    ),
+    (laws.BESIDE, (TOKENS, TOKENS.replace("decodes", "left"))),
+    (laws.BESIDE, (TOKENS, TOKENS.replace("len(decodes)", "len(left) - len(reads)"))),
+    (
+        "while prompts are read, rows that run are counted down: they get no token then",
+        ("for number in reads + decodes:", "for number in list(left):"),
+    ),
     ("a prompt of n tokens costs n tokens, not one", (TOKENS, "len(reads) + len(decodes)")),
     (
         "padded prompts: a pass costs the prompts' own tokens",
@@ -322,7 +333,7 @@ for _thought, *_changes in [
     ("a decoding row costs one token", (" + len(decodes)\n", "\n")),
     ("each decoding row costs a token", (" + len(decodes)\n", " + bool(decodes)\n")),
     (
-        "a row whose request is done is computed on: it leaves, and costs nothing more",
+        laws.IDLE,
         (" + len(decodes)\n", " + rows * bool(decodes)\n"),
     ),
     (
