@@ -65,7 +65,7 @@ def trained(
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return _run(control, seed, tokens, most, grown(of(2, 1, rate=rate), first))
+        return _run(control, seed, tokens, most, grown(of(1, 2, rate=rate), first))
     finally:
         torch.set_num_threads(threads)
 
