@@ -102,25 +102,61 @@ def test_the_student_copy_is_blank_and_clean(source):
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)
 def test_every_figure_of_a_page_is_displayed(source):
-    """A notebook shows the last expression of a cell alone: inside an `if` it needs display()."""
+    """A notebook shows the last expression of a cell alone: all others need display()."""
     lost = [
         f"{cell.name or 'a cell'}: {ast.unparse(one)[:60]}"
         for cell in trial.cells(source.with_suffix(".ipynb"))
-        for one in figures_lost(cell.source)
+        for one in figures_lost(cell.source, drawing(source.stem))
     ]
     assert lost == []
 
 
-def figures_lost(source: str) -> list[ast.expr]:
+def drawing(topic: str) -> set[str]:
+    """Functions beside the exercises of a lesson that give a figure: `scenes.drawn`."""
+    return {
+        f"{path.stem}.{one.name}"
+        for path in (ROOT / "batchlab" / "exercises" / topic).glob("*.py")
+        for one in ast.parse(path.read_text("utf-8")).body
+        if isinstance(one, ast.FunctionDef) and "return plots." in ast.unparse(one)
+    }
+
+
+def figures_lost(source: str, drawn: set[str]) -> list[ast.expr]:
     """Figures that are made as a statement which is not the last one of its cell."""
     body = ast.parse(source).body
-    made = [one.value for one in ast.walk(ast.Module(body, [])) if isinstance(one, ast.Expr)]
-    last = body[-1].value if body and isinstance(body[-1], ast.Expr) else None
-    return [one for one in made if one is not last and ast.unparse(one).startswith("plots.")]
+    nodes = list(ast.walk(ast.Module(body, [])))
+    functions = {one.name: one for one in nodes if isinstance(one, ast.FunctionDef)}
+
+    def given(one: ast.expr | None) -> bool:
+        if isinstance(one, ast.Lambda):
+            return given(one.body)
+        if isinstance(one, ast.Name) and one.id in functions:
+            inside = ast.walk(functions[one.id])
+            return any(given(part.value) for part in inside if isinstance(part, ast.Return))
+        if not isinstance(one, ast.Call):
+            return False
+        name = ast.unparse(one.func)
+        return given(one.args[0]) if name == "shown" else name.startswith("plots.") or name in drawn
+
+    last = body[-1] if body else None
+    made = [one.value for one in nodes if isinstance(one, ast.Expr) and one is not last]
+    return [one for one in made if given(one)]
 
 
-def test_a_figure_inside_an_if_is_found():
-    assert len(figures_lost("if here:\n    plots.bars({})\nplots.bars({})")) == 1
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if here:\n    plots.bars({})\nplots.bars({})",
+        "shown(lambda: scenes.drawn(1))\nshown(lambda: scenes.drawn(2))",
+        "def f():\n    return plots.bars({})\nif here:\n    shown(f)",
+    ],
+)
+def test_a_figure_that_is_not_shown_is_found(source):
+    assert len(figures_lost(source, {"scenes.drawn"})) == 1
+    assert (
+        figures_lost("shown(lambda: display(scenes.drawn(1)))\nplots.bars({})", {"scenes.drawn"})
+        == []
+    )
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.parent.name)

@@ -13,6 +13,8 @@ from batchlab.exercises.adaptive import live, planted, reasons, scenes
 from batchlab.exercises.adaptive.control import control
 from batchlab.exercises.adaptive.ramp_steps import ramp_steps
 from batchlab.exercises.adaptive.scenes import worth
+from batchlab.noise import NoiseScale
+from batchlab.plan import Plan
 from batchlab.rates import PUBLISHED, Ramp, Stage
 
 
@@ -42,6 +44,24 @@ def test_the_runs_hold_what_their_names_promise():
     assert sizes[-1] == most and sizes == sorted(sizes)
 
 
+def library(name):
+    """Rows and accumulation by the library's controllers along the steps of a planted run."""
+    steps, most = scenes.steps_of(name)
+    asked = [adapt.NoiseGuided(most=most, readings=2), adapt.BackOff()]
+    found = []
+    for number, (settings, reading, _) in enumerate(steps):
+        low = reading["low"]
+        measured = low is not None and low == low
+        noise = NoiseScale(low, 1.0, 0.0, 0.0, 0.0, 40, 0) if measured else None  # of no width
+        plan = Plan(settings["rows"], settings["accumulation"], settings["data_parallel"], 64)
+        made = adapt.in_turn(asked, adapt.Signals(
+            number, number, plan, settings["rate"], loss=reading["loss"], noise=noise,
+            out_of_memory=reading["out_of_memory"],
+        ))  # fmt: skip
+        found.append((made.plan.rows, made.plan.accumulation))
+    return found
+
+
 def test_the_library_agrees_wherever_the_data_stay_and_the_losses_are_finite():
     for name in planted.RUNS:
         steps, _ = scenes.steps_of(name)
@@ -50,7 +70,7 @@ def test_the_library_agrees_wherever_the_data_stay_and_the_losses_are_finite():
         asked = [(after["rows"], after["accumulation"]) for _, _, after in steps]
         stays = len({reading["data"] for _, reading, _ in steps}) == 1
         finite = math.inf not in [reading["loss"] for _, reading, _ in steps]
-        assert (scenes.library(name) == asked) == (stays and finite), name
+        assert (library(name) == asked) == (stays and finite), name
 
 
 def test_a_ramp_has_the_steps_that_the_library_counts():
@@ -170,11 +190,25 @@ def test_trainer_keeps_accumulation_and_begins_again_with_moved_weights(tmp_path
 
 def test_arms_are_compared_at_the_better_of_their_rates(monkeypatch, capsys):
     def ran(control, *, seed, rate, first, **rest):
-        return {"steps": 64 // first, "loss": first + 100 * abs(rate - 0.01 * first) + seed / 10}
+        worse = 1 + 0.1 * seed if first == 2 else 0.3 * (seed - 1) if first == 4 else 0
+        return {"sizes": [1] * (64 // first), "loss": worse + 100 * abs(rate - 0.01 * (first > 1))}
 
     monkeypatch.setattr(live, "trained", ran)
-    arms = {"yours": (control, 1), "two": (live.constant, 2)}
-    scenes.compared(arms, tokens=64, rates=(0.01, 0.02), beside="yours")
-    yours, two = capsys.readouterr().out.splitlines()
-    assert "64 steps, loss 1.100 or 2.100; at 0.01: +0.000 ± 0.000 beside yours" in yours
-    assert "32 steps, loss 3.100 or 2.100; at 0.02: +1.000 ± 0.000 beside yours" in two
+    arms = {"one": (control, 1), "two": (live.constant, 2), "four": (live.constant, 4)}
+    steps = scenes.compared(arms, tokens=64, rates=(0.0, 0.01), beside="one")
+    one, two, four = capsys.readouterr().out.splitlines()
+    assert steps == {"one": 64, "two": 32, "four": 16}
+    assert one.endswith("64 steps, loss 0.000 or 1.000; at 0") and "loss 2.100 or 1.100" in two
+    assert "at 0.01: +1.100 beside one, 90 % interval +0.931 to +1.269 does not hold 0" in two
+    assert "+0.000 beside one, 90 % interval -0.506 to +0.506 holds 0" in four
+
+
+def test_the_reference_saves_minutes_where_a_step_has_a_fixed_cost_and_only_there():
+    found = {n: scenes.taken(live.constant, n) for n in (8, 32, 128)} | {
+        0: scenes.taken(control, 8)
+    }
+    assert found[8] == (3000, 24_000)
+    minutes = {n: (steps + 0.05 * total) / 60 for n, (steps, total) in found.items()}
+    assert minutes[0] == min(minutes.values()) and minutes[0] < 2 / 3 * minutes[8]
+    assert minutes[32] < 1.05 * minutes[0] and minutes[128] > 1.4 * minutes[0]
+    assert min(found, key=lambda n: found[n][1]) == 8

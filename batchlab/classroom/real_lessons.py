@@ -122,10 +122,11 @@ def _ramp() -> Asked:
         f"{round(early):,} / {FEW} + ({round(large):,} - {round(late):,}) / {MANY} = "
         f"{round(steps):,} steps. From {FEW} to {MANY} sequences at a loss of 4: "
         f"{1 - steps * FEW / small:.0%} of the "
-        f"steps of batch {FEW} are saved, for {samples / small - 1:.0%} more samples; batch "
-        f"{MANY} throughout asks for {large / small - 1:.0%} more. That is no run: two measured "
+        f"steps of batch {FEW} are saved, for {samples / small - 1:.0%} more samples. "
+        f"Beside {MANY} throughout it is {round(steps - large / MANY):,} steps more, and "
+        f"{1 - samples / large:.0%} of the samples fewer. That is no run: two measured "
         "curves are joined where their loss is 4, as if the loss alone decided how training goes "
-        "on. The two rates differ as well."
+        "on. The two runs differ in rate and devices as well."
     )
     return Asked("16-ramp", "steps with growth", small / FEW, steps, table, said)
 

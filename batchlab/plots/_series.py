@@ -30,9 +30,18 @@ Series = tuple[Sequence[float], Sequence[float]]
 
 
 def lines(
-    series: Mapping[str, Series], *, title: str, x: str, y: str, log_x: bool = False
+    series: Mapping[str, Series],
+    *,
+    title: str,
+    x: str,
+    y: str,
+    log_x: bool = False,
+    log_y: bool = False,
 ) -> Figure:
-    """Named lines of (x, y): throughput against rows, loss against tokens."""
+    """Named lines of (x, y): throughput against rows, loss against tokens.
+
+    On a logarithmic axis equal ways are equal factors; `log_y` leaves room for names at the top.
+    """
     figure, axes = blank(7, 4)
     for i, (name, (xs, ys)) in enumerate(series.items()):
         axes.plot(
@@ -43,6 +52,10 @@ def lines(
         axes.set_xscale("log", base=2)
         ticks = sorted({value for xs, _ in series.values() for value in xs})
         axes.set_xticks(ticks, [f"{value:g}" for value in ticks])
+        axes.minorticks_off()
+    if log_y:
+        axes.set_yscale("log", base=2)
+        axes.set_ylim(top=4 * axes.get_ylim()[1])
         axes.minorticks_off()
     for axis in (axes.yaxis, *([] if log_x else [axes.xaxis])):
         axis.set_major_formatter("{x:,g}")

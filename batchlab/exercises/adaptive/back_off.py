@@ -30,7 +30,7 @@ exercise = Exercise(
     back_off,
     points=2,
     parts=("rows", "accumulation"),
-    asked=lambda rows, accumulation: f"after {rows} x {accumulation} ran out of memory",
+    asked=lambda rows, accumulation: f"back_off({rows}, {accumulation})",
     explain=why,
     drawn=drawn,
     hints=(
@@ -39,7 +39,7 @@ exercise = Exercise(
         "for fewer in range(rows - 1, 0, -1): if rows * accumulation % fewer == 0: return it and "
         "the quotient",
     ),
-    shown=[(15, 20), (21, 20), (7, 1), (1, 8)],
+    shown=[(15, 40), (21, 20), (7, 1), (1, 8)],
     passed="Right: fewer rows, more accumulation, and the same sequences per step.",
 )
 LOOP, FIRST, RAISE = (
@@ -58,6 +58,11 @@ for _thought, _rows, _accumulation in [
         "one row less, the accumulation as it was: the step shrinks",
         "rows - 1",
         "accumulation",
+    ),
+    (
+        "one row less for one piece more: sums stay so, products do not",
+        "rows - 1",
+        "accumulation + 1",
     ),
     (
         "half the rows, twice the accumulation: an odd number of rows loses some of the step",

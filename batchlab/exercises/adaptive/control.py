@@ -70,11 +70,16 @@ def explain(got, name, start, most, lows, **run):
     return "" if isinstance(got[place], str) else reasons.why(steps, place, got[place], most)
 
 
+def asked(name, start, most, lows, **run):
+    """A planted run in a few words."""
+    return f"planted run '{name}', " + ("no maximum" if most == 2**40 else f"most {most}")
+
+
 exercise = Exercise(
     control,
     points=5,
     given=("math", "back_off", "grown"),
-    asked=lambda name, start, most, *_, **run: f"planted run '{name}', most {most}",
+    asked=asked,
     meets=meets,
     scene=scene,
     fault=fault,
@@ -110,13 +115,13 @@ STATE = '{"data": reading["data"], "row": row, "best": best}'
 END = f"    return settings, {STATE}"
 SOME = "calm = finite and best is not None and loss"
 ANY_LOSS = "a reading that does not ask has a loss for the best, too"
-NEVER_BEST = "a loss that is not finite is never the best"
+NEVER_BEST = "nan or inf got into the best: a loss that is not finite is never the best"
 STAYS = "the best loss stays after a move: only new data forget it"
 for _thought, _old, _new in [
     ("one reading is enough for it: three in a row must ask", "row >= 3", "row >= 1"),
     ("two readings are enough for it: three in a row must ask", "row >= 3", "row >= 2"),
     ("four readings are needed for it: three in a row are enough", "row >= 3", "row >= 4"),
-    ("it never grows: its row does not reach three", "row >= 3", "row >= 3 > 9"),
+    ("it holds where three in a row ask: its row does not reach three", "row >= 3", "row >= 3 > 9"),
     ("readings are counted, and need not be in a row", COUNT, "row + bool(asks)"),
     ("it grows past the maximum", ENOUGH, "row >= 3"),
     ("it stays below the maximum, which it may reach", "<= most", "< most"),
@@ -187,11 +192,12 @@ for _thought, _old, _new in [
         "row + 1 if asks and (known or not state) else 0",
     ),
     (
-        "every loss passes for calm: compare it with the lowest so far",
+        "every loss passes for calm: compare it with the lowest so far, which `state` must hold",
         CALM,
         "not reading['out_of_memory']",
     ),
     ("0.5 nats above the best are calm, too", "best + 0.5", "best"),
+    ("0.5 nats above the best are calm, not half as much again", "best + 0.5", "best * 1.5"),
     ("exactly 0.5 nats above the best are calm, too", "<= best + 0.5", "< best + 0.5"),
     (
         "a loss that falls is calm, however far",
@@ -265,6 +271,23 @@ for _thought, _says, *_changes in [
         "the state that came was changed: make another",
         "was changed",
         (END, f"    state.update({STATE})\n    return settings, state"),
+    ),
+    (
+        "it grows to the maximum: only to twice the step, or not at all",
+        "no positive multiple",
+        (ENOUGH, "row >= 3 and now < most"),
+        (GROW, "grown(settings, min(2 * now, most)), 0\n"),
+    ),
+    ("low is None where nothing was measured", "'>='", (f"low is not None and {LOW}", LOW)),
+    (
+        "loss is None where memory ran out",
+        "NoneType",
+        (FINITE, "math.isfinite(loss)"),
+    ),
+    (
+        "loss is None where memory ran out",
+        "'<='",
+        (FINITE, "loss <= math.inf and math.isfinite(loss)"),
     ),
     ("return both: settings, state", "two dictionaries", (END, "    return settings")),
     (

@@ -41,6 +41,7 @@ exercise = Exercise(
     shown=[
         ([(0, 280), (560, 370), (610, 70), (720, 30)], 1655),
         ([(0, 500), (120, 50), (400, 7)], 521),
+        ([(0, 60), (121, 20)], 200),
         ([(0, 30)], 0),
     ],
     passed="Right: a ramp is counted in tokens, and steps follow.",
@@ -54,6 +55,11 @@ for _thought, _old, _new in [
         "a stage begins once its tokens are reached, not one step later",
         SIZE,
         "([size for start, size in stages if start < seen] or [stages[0][1]])[-1]",
+    ),
+    (
+        "a stage begins at its tokens, not one token before",
+        SIZE,
+        "[size for start, size in stages if start <= seen + 1][-1]",
     ),
     (
         "the size of the stage in which the step ends: that of its beginning counts",
@@ -88,6 +94,18 @@ def one_at_a_time(stages, total_tokens):
             at += 1
         seen += stages[at][1]
         steps += 1
+    return steps
+
+
+@exercise.mistake
+def late_and_one(stages, total_tokens):
+    """the next stage after the step that ran beyond its start: at its start it has begun already"""
+    seen = steps = at = 0
+    while seen < total_tokens:
+        seen += stages[at][1]
+        steps += 1
+        if at + 1 < len(stages) and stages[at + 1][0] < seen:
+            at += 1
     return steps
 
 
