@@ -24,11 +24,22 @@ def drawn(rng):
     yield 90.0, 0.03, 0.002, 1.0001
 
 
+def explain(got, critical, fixed, each, slower):
+    """What a number says by itself: no batch, or one of a grid."""
+    if not got > 0:
+        return "no batch is below 0: look at the signs, and at the brackets around 2 * each"
+    near = abs(got / thrifty(critical, fixed, each, slower) - 1) < 2e-3
+    return (
+        "nearly: batches of a grid were tried; solve for it, or halve an interval" if near else ""
+    )
+
+
 exercise = Exercise(
     thrifty,
     points=3,
     rel=1e-5,
     whole=False,
+    explain=explain,
     asked="the smallest nearly fastest batch: critical {:g}, fixed {:g} s, each {:g} s, slower {:g}".format,
     hints=(
         "the least time lies at B* = (critical * fixed / each) ** 0.5; the steps' factor cancels",
@@ -54,8 +65,11 @@ for _thought, *_changes in [
     ("a step costs each * batch as well: only the fixed seconds were counted", (TIME, "(1 + critical / batch) * fixed + each * batch")),
     ("the steps fall with the batch: (1 + critical / batch) of the least", (TIME, "critical / batch * (fixed + each * batch)")),
     ("`slower` bounds the time, steps x seconds: not the steps alone", (END, "    return critical / (slower * (1 + critical / high) - 1)")),
-    ("multiplied out, T has four terms: `slower` times all four, also the two that do not depend on the batch", (END, "    return high * (slower - (slower**2 - 1) ** 0.5)")),
+    ("multiplied out, T has four terms: `slower` times all four, also the two that do not depend on the batch", (END, f"    return {HIGH} * (slower - (slower**2 - 1) ** 0.5)")),
     ("exchanged: fixed is paid once a step, each for every sequence", (HIGH, "(critical * each / fixed) ** 0.5"), (TIME, "(1 + critical / batch) * (each + fixed * batch)")),
+    ("each * critical is missing: T has four terms", (LIMIT, "slower * time(high) + each * critical")),
+    ("fixed is missing: T has four terms", (LIMIT, "slower * time(high) + fixed")),
+    ("`slower` times one step's seconds: the time of the whole run is asked", (END, "    return max((slower * (fixed + each * high) - fixed) / each, 0)")),
     ("rounded: keep all digits", (END, "    return round(high)")),
     ("tokens per step and steps: E(B) alone, without the seconds", (END, "    return (slower - 1) * critical")),
 ]:  # fmt: skip
