@@ -104,7 +104,11 @@ def test_a_folder_that_is_called_a_notebook_is_a_fault_and_its_inside_no_submiss
     submitted = beside_an_honest_one(root)
     (submitted / f"ada/{LESSON}/padding.ipynb").mkdir(parents=True)
     (submitted / f"ada/{LESSON}/padding.ipynb/padding.ipynb").write_bytes(GOOD)
-    assert found(root)["ada"].fault == "it is a folder"
+    (submitted / "bob.ipynb").mkdir()
+    some = found(root)
+    assert {who: one.fault for who, one in some.items()} == dict.fromkeys(
+        ("ada", "bob"), "it is a folder"
+    )
 
 
 def test_of_two_notebooks_the_right_name_counts_then_the_newest_and_a_person_looks(root):

@@ -203,6 +203,7 @@ def _empty_folders(path: Path) -> set[str]:
         return set()
     there = [one for one in path.iterdir() if one.is_dir() and not one.is_symlink()]
     names = {one.name for one in there if not re.match(r"\d\d_|\.|__", one.name)}
+    names -= {name for name in names if NOTEBOOK.search(name)}  # faults, not students
     moodle = {name: MOODLE.fullmatch(name) for name in names}
     return {match["id"] if match else name for name, match in moodle.items()}
 
