@@ -89,6 +89,10 @@ LINES = {
     "and behind it": "import seaborn_of_the_students_machine\ndef my_sum(some):\n    return sum(some)",
     "colab": "my_sum = sum\nfrom google.colab import drive\ndrive.mount('/content')",
     "a folder that is not here": "my_sum = sum\nimport os\nos.chdir('/content')",
+    "a shell line that goes on": "my_sum = sum\n!pip install \\\n    seaborn\n",
+    "a script": "with open('tools.py', 'w') as file:\n    file.write('my_sum = sum')\n%run tools.py",
+    "a NUL": "my_sum = sum  # \0",
+    "much data": f"data = '{'x' * 300_000}'\nmy_sum = sum",
     "a question": "my_sum = sum\nname = input('who are you?')",
 }
 

@@ -49,6 +49,15 @@ def test_a_notebook_with_a_wrong_name_is_known_by_what_it_says(root):
     assert (one.lesson, one.fault, one.look) == (LESSON, "", ())
 
 
+def test_a_notebook_of_another_lesson_than_was_named_is_looked_at(root):
+    submitted = root / "submitted"
+    (submitted / "eve").mkdir(parents=True)
+    (submitted / "eve/x.ipynb").write_bytes(b'{"source": "classroom.start(\'03_buckets\')"}')
+    (one,) = found(root, submitted, LESSON)["eve"].look
+    assert one == f"it was graded as {LESSON}, and its first cell says 03_buckets"
+    assert found(root, submitted, "03_buckets")["eve"].look == ()
+
+
 def test_without_its_first_cell_the_ids_say_the_lesson_and_without_those_the_name(root):
     submitted = beside_an_honest_one(root)
     (submitted / "ids.ipynb").write_bytes(GOOD.replace(b"classroom.start", b"classroom.end"))
@@ -95,7 +104,11 @@ def test_a_folder_that_is_called_a_notebook_is_a_fault_and_its_inside_no_submiss
     submitted = beside_an_honest_one(root)
     (submitted / f"ada/{LESSON}/padding.ipynb").mkdir(parents=True)
     (submitted / f"ada/{LESSON}/padding.ipynb/padding.ipynb").write_bytes(GOOD)
-    assert found(root)["ada"].fault == "it is a folder"
+    (submitted / "bob.ipynb").mkdir()
+    some = found(root)
+    assert {who: one.fault for who, one in some.items()} == dict.fromkeys(
+        ("ada", "bob"), "it is a folder"
+    )
 
 
 def test_of_two_notebooks_the_right_name_counts_then_the_newest_and_a_person_looks(root):

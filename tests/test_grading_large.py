@@ -62,6 +62,17 @@ def test_a_forged_flood_costs_one_question(engine):
     assert points(engine, total=code) == [0, 2, 2, 2, 2]
 
 
+FLOOD = """from batchlab.grading import _errors
+_errors.told = lambda error: {"names": ["E"], "text": "", "complaint": "x" * (15 << 20)}"""
+
+
+def test_errors_of_many_cells_are_kept_short(engine):
+    """Together they are longer than one message may be."""
+    more = [cell("first", FLOOD), *[cell(f"e{n}", f"raise OSError({n})") for n in range(20)]]
+    what = right_but(scaled=ONE)
+    assert told(engine, notebook([*more, *what["cells"]]))[0] == [2] * 5
+
+
 ODD = {
     "blanks": " " * 500_000 + "x = (\n", "words": "a " * 200_000 + "=", "brackets": "(" * 100_000,
     "magics": "%x\n" * 100_000 + "x = (", "signs": "-" * 500_000 + "1",

@@ -46,6 +46,12 @@ def test_the_same_answer_under_other_names_is_named_once_and_others_are_not(root
     assert found[:2] == (("ada", "bob"), "02_padding") and "waste" in found[2]
 
 
+def test_a_number_that_python_writes_in_no_decimals_stops_no_class(root):
+    long = f"{LONG}    return 0x{'f' * 5000}"
+    (found,) = named(root, ada=long, bob=long.replace("batches", "b"))
+    assert found[0] == ("ada", "bob")
+
+
 def test_short_answers_are_nobodys(root):
     assert named(root, ada=SHORT, bob=SHORT, eve="def waste(") == []
 

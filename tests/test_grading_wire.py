@@ -19,7 +19,7 @@ from batchlab.grading import _ingest, _lesson
 from batchlab.grading._codec import Codec
 from batchlab.grading._values import Flood, Garbage, TooLarge
 from batchlab.grading._wire import HEAD, LARGEST, MARK, OF_STRANGERS, Channel
-from tests.torture_lesson import sent, written
+from tests.torture_lesson import cell, notebook, sent, written
 
 
 def crossed(value, *, strict=True):
@@ -214,6 +214,7 @@ REFUSED = {
     "deep": b'{"nbformat": 4, "cells": ' + b"[" * 100000 + b"]" * 100000 + b"}",
     "100 MB": b'{"cells": "' + b"x" * (100 << 20) + b'"}',
     "cut in the first cell": RAW[:60],
+    "much code": json.dumps(notebook([cell("x", "#" * 1_100_000), cell("y", "#" * 1_100_000)])).encode(),
     "NaN as version": b'{"nbformat": NaN, "cells": []}',
 }  # fmt: skip
 

@@ -52,7 +52,8 @@ def wheel(root: Path, folder: Path) -> Path:
     """
     for old in folder.glob("batchlab-*.whl"):
         old.unlink()
-    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder.resolve())]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "-q", "--no-deps"]
+    pip += ["-w", str(folder.resolve())]
     with tempfile.TemporaryDirectory() as home:
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(root / name, home)

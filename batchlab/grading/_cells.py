@@ -26,6 +26,7 @@ __all__ = [
     "functions",
     "line_of",
     "opens_exercises",
+    "parsed",
     "reads",
     "run",
     "space",
@@ -35,6 +36,9 @@ __all__ = [
 RUN_BODY = {"time", "timeit", "capture", "prun"}  # magics whose cell still runs
 FILES = {"writefile", "file"}  # those whose cell becomes a file
 TIMED = re.compile(r"%(?:time|prun)[ \t]+(\S.*)")  # magics whose line still runs
+SCRIPT = re.compile(r"%run[ \t]+(?:-i[ \t]+)?([\w./-]+\.py)[ \t]*")
+GOES_ON = re.compile(r"^[ \t]*[%!](?:.*\\\n)+.*", re.MULTILINE)
+LOOKED = 200_000  # letters of a cell that is looked into: a longer one runs as it is
 MAGIC = re.compile(r"(?:[\w., \t]{1,200}=[ \t]*+)?[%!?].*|[\w.]++\?{1,2}[ \t]*")
 OPENS = re.compile(
     r"batchlab *[./] *exercises|batchlab +import[^\n]{0,200}\bexercises\b|\bexercises[./]\w"
@@ -66,20 +70,31 @@ def without_magics(source: str) -> str:
     >>> without_magics("%matplotlib inline\nx = 1")
     'pass\nx = 1'
     """
+    source = source.replace("\0", "")
     first, _, rest = source.lstrip().partition("\n")
     if first.startswith("%%"):
         name, *words = first[2:].split() or [""]
         source = rest if name in RUN_BODY else _file(words, rest) if name in FILES else ""
     try:
-        ast.parse(source)
+        parsed(source)
     except SyntaxError:
-        lines = source.splitlines()
+        lines = GOES_ON.sub(_joined, source).splitlines()
         return "\n".join(_plain(line) for line in lines)
-    except (RecursionError, MemoryError):
+    except (ValueError, RecursionError, MemoryError):
         return source
-    except ValueError:  # a NUL
-        return source.replace("\0", "")
     return source
+
+
+def parsed(source: str) -> ast.Module:
+    """What Python reads of a cell; ValueError for one that is too long to be looked into."""
+    if len(source) > LOOKED:
+        raise ValueError(f"{len(source):,} letters")
+    return ast.parse(source)
+
+
+def _joined(lines: re.Match[str]) -> str:
+    """A magic of several lines as one; the lines below keep their numbers."""
+    return lines[0].replace("\\\n", " ") + "\n" * lines[0].count("\n")
 
 
 def _plain(line: str) -> str:
@@ -90,6 +105,8 @@ def _plain(line: str) -> str:
     blank = line[: len(line) - len(body)]
     if found := TIMED.fullmatch(body):
         return blank + found[1]
+    if found := SCRIPT.fullmatch(body):
+        return f"{blank}with open({found[1]!r}) as _file: exec(_file.read(), globals())"
     return f"{blank}pass" if MAGIC.fullmatch(body) else line
 
 
@@ -152,7 +169,7 @@ def _do(code: types.CodeType, names: dict[str, Any]) -> Any:
 def fingerprint(source: str) -> str:
     """What Python reads of a cell; the text itself where it reads nothing."""
     try:
-        return ast.dump(ast.parse(source))
+        return ast.dump(parsed(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source
 
@@ -179,7 +196,7 @@ def opens_exercises(source: str) -> set[str]:
 def functions(source: str) -> set[str]:
     """Names of the functions that a cell defines, those inside others left out."""
     try:
-        body = ast.parse(source).body
+        body = parsed(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     return {one.name for one in body if isinstance(one, ast.FunctionDef)}
@@ -187,7 +204,7 @@ def functions(source: str) -> set[str]:
 
 def _names(source: str, context: type) -> set[str]:
     try:
-        tree = ast.parse(source)
+        tree = parsed(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     found: set[str] = set()

@@ -32,6 +32,7 @@ from batchlab.grading._wire import OF_STRANGERS, Channel, Flood, Peer
 
 __all__ = ["Checker", "serve"]
 
+COMPLAINT = 4000  # letters of an error that are kept
 MENDED = ("FAIL", "ERROR", "MISSING", "FORBIDDEN", "PARTIAL")  # a later cell may change these
 
 
@@ -160,7 +161,8 @@ class Checker:
         reply = student.peer.ask("cell", name=cell["name"], source=cell["source"])
         self.errors.pop(cell["name"], None)
         if type(reply.get("error")) is dict:
-            self.errors[cell["name"]] = reply["error"] | {"knows": student.knows}
+            said = f"{reply['error'].get('complaint', '')}"[:COMPLAINT]
+            self.errors[cell["name"]] = {"complaint": said, "knows": student.knows}
         self.printed = max(self.printed, _count(reply.get("printed")))
 
     def why(self, end: BaseException) -> str:

@@ -124,11 +124,8 @@ def _named(inner: list[str], names: dict[str, Lesson]) -> str:
 
 def _lesson_of(placed: _Placed, course: Course) -> str:
     """The lesson that a notebook says it is: its first cell, its ids, at last its name."""
-    try:
-        content = b"" if placed.item.fault else placed.item.read()
-    except Unreadable:
-        content = b""
-    said = {match.decode() for match in STARTS.findall(content)}
+    content = _content(placed.item)
+    said = _said(content)
     named = [one.name for one in course.lessons if one.name in said]
     if len(named) == 1:
         return named[0]
@@ -138,6 +135,19 @@ def _lesson_of(placed: _Placed, course: Course) -> str:
         return shared[0][1]
     stem = placed.rest.lower()
     return next((one.name for one in course.lessons if one.topic in stem), "")
+
+
+def _content(item: Item) -> bytes:
+    """The bytes of an item; none where it cannot be read."""
+    try:
+        return b"" if item.fault else item.read()
+    except Unreadable:
+        return b""
+
+
+def _said(content: bytes) -> set[str]:
+    """The lessons that a notebook starts."""
+    return {match.decode() for match in STARTS.findall(content)}
 
 
 def _chosen(group: list[_Placed], student: str, lesson: str, course: Course) -> Submission:
@@ -154,7 +164,9 @@ def _chosen(group: list[_Placed], student: str, lesson: str, course: Course) -> 
     if others:
         names = ", ".join(sorted("/".join(one.item.parts) for one in others))
         look.append(f"several notebooks: {'/'.join(best.item.parts)} was graded, not {names}")
-    fault = best.item.fault
+    fault, said = best.item.fault, _said(_content(best.item))
+    if lesson and said and lesson not in said:
+        look.append(f"it was graded as {lesson}, and its first cell says {', '.join(sorted(said))}")
     if not lesson:
         fault = fault or "it is a notebook of no lesson of this course: name it with --lesson"
     return Submission(student, best.name, lesson, "/".join(best.item.parts), best.item.when,
@@ -191,6 +203,7 @@ def _empty_folders(path: Path) -> set[str]:
         return set()
     there = [one for one in path.iterdir() if one.is_dir() and not one.is_symlink()]
     names = {one.name for one in there if not re.match(r"\d\d_|\.|__", one.name)}
+    names -= {name for name in names if NOTEBOOK.search(name)}  # faults, not students
     moodle = {name: MOODLE.fullmatch(name) for name in names}
     return {match["id"] if match else name for name, match in moodle.items()}
 

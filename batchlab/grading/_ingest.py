@@ -18,7 +18,7 @@ from batchlab.grading._notebook import Refused, parsed
 
 __all__ = ["Moment", "Refused", "Submission", "read"]
 
-CELLS, LETTERS = 10_000, 2_000_000
+CELLS, LETTERS = 10_000, 2_000_000  # of all code: to look into it takes a minute
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _code(found: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
             for cell in sheet["cells"]
         ]
     elif version != 4 or isinstance(version, bool):
-        raise Refused(f"notebook format {str(version)[:20]}; format 4 is read")
+        raise Refused(f"notebook format {version!r:.20}; format 4 is read")
     if not isinstance(cells, list):
         raise Refused("the notebook has no cells")
     if len(cells) > CELLS:
@@ -79,6 +79,8 @@ def _code(found: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
             name = grade_id if isinstance(grade_id, str) else cell.get("id")
             source = _text(cell.get("source", cell.get("input", "")))
             code.append((name if isinstance(name, str) else "", source, own))
+    if (letters := sum(len(source) for _, source, _ in code)) > LETTERS:
+        raise Refused(f"its code has {letters:,} letters; at most {LETTERS:,} are read")
     return code
 
 
@@ -89,8 +91,6 @@ def _text(source: Any) -> str:
         found = "".join(source)
     else:
         raise Refused("a cell's source is no text")
-    if len(found) > LETTERS:
-        raise Refused(f"a cell has {len(found):,} letters; at most {LETTERS:,} are read")
     return found.encode("utf-8", "replace").decode()
 
 

@@ -12,7 +12,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 
-from batchlab.grading import _ingest
+from batchlab.grading import _cells, _ingest
 from batchlab.grading import _lesson as lessons
 from batchlab.grading import _record as record
 from batchlab.grading._course import Course
@@ -77,7 +77,7 @@ def marked(source: str) -> tuple[str, int]:
     True
     """
     try:
-        tree = ast.parse(source)
+        tree = _cells.parsed(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return "", 0
     parts: list[str] = []
@@ -99,7 +99,8 @@ def _part(node: ast.AST, names: dict[str, str]) -> str:
         if isinstance(value, str) and field in ("id", "name", "arg") and value not in PYTHONS:
             value = names.setdefault(value, str(len(names)))
         if not isinstance(value, ast.AST | list):
-            held.append(repr(value)[:200])
+            said = hex if type(value) is int else repr  # in decimals a huge number is refused
+            held.append(said(value)[:200])
         elif isinstance(value, list):
             held.append(str(len(value)))
     return f"{type(node).__name__} {' '.join(held)}"
