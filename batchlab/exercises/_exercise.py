@@ -10,7 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from itertools import chain
 from typing import Any, TypeVar
+
+import numpy as np
 
 from batchlab.classroom import check, plain, term, verdict
 from batchlab.classroom.afar import beside
@@ -49,11 +52,21 @@ class Exercise(Known):
                 self._one(answer, case, earlier)
                 earlier.append(case)
             with self._hidden():
-                for case in self.drawn(fresh() if callable(fresh) else fresh) if fresh else ():
+                for case in self._fresh(fresh() if callable(fresh) else fresh) if fresh else ():
                     self._one(answer, case, earlier)
                     earlier.append(case)
         except CheckFailed as refused:
             raise hinted(self.name, self.hints, refused) from None
+
+    def foresee(self, rng: np.random.Generator) -> None:
+        """Let the reference meet the shown cases, and those that a check will draw from `rng`."""
+        state = str(rng.bit_generator.state)
+        self.foreseen[state] = [*self.drawn(rng)]
+        for case in [*self.shown, *self.foreseen[state]]:
+            self._outcome(self.right, case)
+
+    def _fresh(self, rng: np.random.Generator) -> Iterable[Any]:
+        return self.foreseen.get(str(rng.bit_generator.state)) or self.drawn(rng)
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:
@@ -124,8 +137,8 @@ class Exercise(Known):
         return How(**{one.name: getattr(self, one.name) for one in fields(How)})
 
     def _once(self, what: str, version: Any, case: Any, make: Callable[[Any, Any], T]) -> T:
-        """What `make` gives for a version of ours; of a shown case it is made once a term."""
-        if not any(case is one for one in self.shown):
+        """What `make` gives for a version of ours; of a known case it is made once a term."""
+        if not any(case is one for one in chain(self.shown, *self.foreseen.values())):
             return make(version, case)
         key = what, id(version), id(case), term.seed()  # what `meets` makes may be drawn from it
         if key not in self._before:

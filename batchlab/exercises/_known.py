@@ -88,6 +88,7 @@ class Known:
     passed: str = "Right."
     mistakes: list[Mistake] = field(default_factory=list)
     styles: dict[str, Callable[[], str]] = field(default_factory=dict)
+    foreseen: dict[str, list[Any]] = field(default_factory=dict)  # by the state of what draws them
     _before: dict[tuple[str, int, int, str], Any] = field(default_factory=dict)  # see `_once`
 
     def __post_init__(self) -> None:
