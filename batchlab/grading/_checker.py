@@ -22,7 +22,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from batchlab import exercises
 from batchlab.classroom import term
 from batchlab.classroom.afar import Gone
 from batchlab.classroom.showing import worded
@@ -274,6 +273,8 @@ def _better(outcome: dict[str, Any], before: dict[str, Any]) -> bool:
 
 def foresee(asked: Mapping[str, Any]) -> None:
     """Do once for a class what the check of each submission begins with; no submission is known."""
+    from batchlab import exercises
+
     term.use(asked["seed"])
     for name in JUDGED.findall("\n".join(asked["checks"])):
         with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
