@@ -13,8 +13,6 @@ from dataclasses import fields
 from itertools import chain
 from typing import Any, TypeVar
 
-import numpy as np
-
 from batchlab.classroom import check, plain, term, verdict
 from batchlab.classroom.afar import beside
 from batchlab.classroom.behaviour import quietly
@@ -52,21 +50,11 @@ class Exercise(Known):
                 self._one(answer, case, earlier)
                 earlier.append(case)
             with self._hidden():
-                for case in self._fresh(fresh() if callable(fresh) else fresh) if fresh else ():
+                for case in self.fresh(fresh() if callable(fresh) else fresh) if fresh else ():
                     self._one(answer, case, earlier)
                     earlier.append(case)
         except CheckFailed as refused:
             raise hinted(self.name, self.hints, refused) from None
-
-    def foresee(self, rng: np.random.Generator) -> None:
-        """Let the reference meet the shown cases, and those that a check will draw from `rng`."""
-        state = str(rng.bit_generator.state)
-        self.foreseen[state] = [*self.drawn(rng)]
-        for case in [*self.shown, *self.foreseen[state]]:
-            self._outcome(self.right, case)
-
-    def _fresh(self, rng: np.random.Generator) -> Iterable[Any]:
-        return self.foreseen.get(str(rng.bit_generator.state)) or self.drawn(rng)
 
     @contextmanager
     def _hidden(self) -> Iterator[None]:

@@ -117,6 +117,13 @@ class Known:
         arguments, options = parts_of(case)
         return (self.meets(*arguments, **options), {}) if self.meets else (arguments, options)
 
+    def fresh(self, rng: np.random.Generator, *, keep: bool = False) -> Iterable[Any]:
+        """The cases that a generator draws; of a state whose cases were kept, those very ones."""
+        state = str(rng.bit_generator.state)
+        if keep:
+            self.foreseen[state] = [*self.drawn(rng)]
+        return self.foreseen.get(state) or self.drawn(rng)
+
     @property
     def _names(self) -> dict[str, Any]:
         home: dict[str, Any] = vars(inspect.getmodule(self.right))
