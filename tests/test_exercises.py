@@ -300,3 +300,23 @@ def test_what_a_term_draws_is_made_anew_in_each_term():
             one.check(one.right, shown=one.shown[:1], fresh=[])
     finally:
         term.use(None)
+
+
+def test_what_a_class_is_asked_is_computed_before_its_first_check(monkeypatch):
+    """The reference meets the cases of a check ahead; another generator draws other cases."""
+    exercise, seed = exercises.foreseen("padding/waste"), "check-waste"
+    try:
+        with monkeypatch.context() as idle:
+            idle.setattr(Exercise, "_ran", lambda *_: pytest.fail("computed again"))
+            exercise.check(exercise.right, fresh=check.rng(seed))
+        met = []
+        monkeypatch.setattr(
+            Exercise, "_ran", lambda *one, ran=Exercise._ran: met.append(1) or ran(*one)
+        )
+        exercise.check(exercise.right, fresh=check.rng("another"))
+        assert met
+        with pytest.raises(check.CheckFailed):
+            exercise.check(lambda batches: 0.25, fresh=check.rng(seed))
+    finally:
+        exercise.foreseen.clear()
+        exercise._before.clear()

@@ -65,10 +65,10 @@ def test_a_class_leaves_memory_flat_and_nothing_behind(students, tmp_path, monke
         seconds = time.perf_counter() - begun
         until = time.monotonic() + 10
         there, home = ours(others), engine._home.path
-        while len(there) > 1 and time.monotonic() < until:
+        while len(there) > 2 and time.monotonic() < until:
             time.sleep(0.05)  # the last copy is on its way out
             there = ours(others)
-        assert there == [engine._zygote.pid], "the zygote alone"
+        assert len(there) == 2 and engine._zygote.pid in there, "the zygote and its court"
         assert {one.name for one in home.iterdir()} == {
             "home", "owner", "root", "secret", "zygote.log"}  # fmt: skip
     rate = students / seconds * 60

@@ -35,7 +35,7 @@ The author's guide
 """
 
 from batchlab.exercises._exercise import By, Exercise, Mistake
-from batchlab.exercises._find import folders, found, judge, ordered, refusal
+from batchlab.exercises._find import folders, foreseen, found, judge, ordered, refusal
 from batchlab.exercises._page import answered
 from batchlab.exercises._text import solution
 from batchlab.exercises._worded import worded
@@ -48,6 +48,7 @@ __all__ = [
     "Mistake",
     "answered",
     "folders",
+    "foreseen",
     "found",
     "judge",
     "ordered",

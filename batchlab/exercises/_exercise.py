@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from itertools import chain
 from typing import Any, TypeVar
 
 from batchlab.classroom import check, plain, term, verdict
@@ -49,7 +50,7 @@ class Exercise(Known):
                 self._one(answer, case, earlier)
                 earlier.append(case)
             with self._hidden():
-                for case in self.drawn(fresh() if callable(fresh) else fresh) if fresh else ():
+                for case in self.fresh(fresh() if callable(fresh) else fresh) if fresh else ():
                     self._one(answer, case, earlier)
                     earlier.append(case)
         except CheckFailed as refused:
@@ -124,8 +125,8 @@ class Exercise(Known):
         return How(**{one.name: getattr(self, one.name) for one in fields(How)})
 
     def _once(self, what: str, version: Any, case: Any, make: Callable[[Any, Any], T]) -> T:
-        """What `make` gives for a version of ours; of a shown case it is made once a term."""
-        if not any(case is one for one in self.shown):
+        """What `make` gives for a version of ours; of a known case it is made once a term."""
+        if not any(case is one for one in chain(self.shown, *self.foreseen.values())):
             return make(version, case)
         key = what, id(version), id(case), term.seed()  # what `meets` makes may be drawn from it
         if key not in self._before:

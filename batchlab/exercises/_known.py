@@ -88,6 +88,7 @@ class Known:
     passed: str = "Right."
     mistakes: list[Mistake] = field(default_factory=list)
     styles: dict[str, Callable[[], str]] = field(default_factory=dict)
+    foreseen: dict[str, list[Any]] = field(default_factory=dict)  # by the state of what draws them
     _before: dict[tuple[str, int, int, str], Any] = field(default_factory=dict)  # see `_once`
 
     def __post_init__(self) -> None:
@@ -115,6 +116,13 @@ class Known:
         """What a call for a case is given beside the answer, in order and by name."""
         arguments, options = parts_of(case)
         return (self.meets(*arguments, **options), {}) if self.meets else (arguments, options)
+
+    def fresh(self, rng: np.random.Generator, *, keep: bool = False) -> Iterable[Any]:
+        """The cases that a generator draws; of a state whose cases were kept, those very ones."""
+        state = str(rng.bit_generator.state)
+        if keep:
+            self.foreseen[state] = [*self.drawn(rng)]
+        return self.foreseen.get(state) or self.drawn(rng)
 
     @property
     def _names(self) -> dict[str, Any]:

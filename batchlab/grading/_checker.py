@@ -14,6 +14,7 @@ Words
 import contextlib
 import io
 import os
+import re
 import socket
 import sys
 import time
@@ -25,14 +26,15 @@ from batchlab.classroom import term
 from batchlab.classroom.afar import Gone
 from batchlab.classroom.showing import worded
 from batchlab.classroom.verdict import CheckFailed
-from batchlab.grading import _far
+from batchlab.grading import _driver, _far
 from batchlab.grading._cells import line_of, run
 from batchlab.grading._values import Garbage
 from batchlab.grading._wire import OF_STRANGERS, Channel, Flood, Peer
 
-__all__ = ["Checker", "serve"]
+__all__ = ["Checker", "foresee", "serve"]
 
 COMPLAINT = 4000  # letters of an error that are kept
+JUDGED = re.compile(r"check\.judge\([\"']([\w/-]+)")  # the exercise of a check cell
 MENDED = ("FAIL", "ERROR", "MISSING", "FORBIDDEN", "PARTIAL")  # a later cell may change these
 
 
@@ -269,6 +271,18 @@ def _better(outcome: dict[str, Any], before: dict[str, Any]) -> bool:
 
     empty = before["verdict"] == "MISSING" or before.get("kind") == "blank"
     return worth(outcome) > worth(before) or (empty and worth(outcome) == worth(before))
+
+
+def foresee(asked: Mapping[str, Any]) -> None:
+    """Do once for a class what the check of each submission begins with; no submission is known."""
+    from batchlab import exercises
+
+    term.use(asked["seed"])
+    for name in JUDGED.findall("\n".join(asked["checks"])):
+        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+            exercise = exercises.foreseen(name)
+            if exercise.scene is not None:
+                _driver.text_of(exercise.scene)
 
 
 def serve(line: socket.socket, names: dict[str, Any], public: Mapping[str, Any]) -> None:

@@ -15,17 +15,21 @@ import contextlib
 import dis
 import functools
 import inspect
+import operator
 import sys
 import types
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Bench", "text_of"]
+__all__ = ["Bench", "helpers", "text_of"]
 
 HOME = "batchlab.exercises"
 BESIDES = ("builtins", "copy", "importlib", "importlib._bootstrap", "importlib._bootstrap_external",
            "numpy", "torch", "torch.autograd", "torch.nn.functional")  # fmt: skip
 LOADS = {"LOAD_GLOBAL", "LOAD_NAME"}
+FILES = [".".join([HOME, one.parent.name, one.stem]).removesuffix(".__init__")
+         for one in Path(__file__).parent.parent.glob("exercises/[!_]*/*.py")]  # fmt: skip
 Around = Callable[[], contextlib.AbstractContextManager[None]]
 
 
@@ -72,9 +76,8 @@ class Bench:
     def __init__(self) -> None:
         self.made: dict[tuple[str, str], Any] = {}
         self.helpers: dict[str, types.ModuleType] = {}
-        ours = [one for one in sys.modules if one.partition(".")[0] == "batchlab"]
-        self.meant = {one: _means(one) for one in ours if not _is_helper(one)}
-        self.meant |= {one: _means(one) for one in BESIDES if one in sys.modules}
+        ours = {one for one in sys.modules if one.partition(".")[0] == "batchlab"} - {*helpers()}
+        self.meant = {one: _means(one) for one in [*ours, *BESIDES] if one in sys.modules}
         self.finders = [*sys.meta_path], [*sys.path_hooks]
 
     def driver(self, text: str, name: str) -> Any:
@@ -99,24 +102,25 @@ class Bench:
     @contextlib.contextmanager
     def apart(self) -> Iterator[None]:
         """Exchange the modules of exercises for those of the drivers, and undo what was patched."""
-        own = {one: sys.modules.pop(one) for one in [*sys.modules] if _is_helper(one)}
-        patched = [(vars(sys.modules[one]), dict(vars(sys.modules[one]))) for one in self.meant
-                   if one in sys.modules]  # fmt: skip
+        own = {one: sys.modules.pop(one) for one in helpers()}
+        known = [
+            (vars(sys.modules[k]), meant) for k, meant in self.meant.items() if k in sys.modules
+        ]
+        patched = [(there, dict(there), meant) for there, meant in known if not _same(there, meant)]
         finders = [*sys.meta_path], [*sys.path_hooks]
         sys.meta_path[:], sys.path_hooks[:] = self.finders
         sys.path_importer_cache.clear()
-        for one, meant in self.meant.items():
-            if one in sys.modules:
-                vars(sys.modules[one]).update(meant)
+        for there, _, meant in patched:
+            there.update(meant)
         sys.modules.update(self.helpers)
         try:
             yield
         finally:
-            self.helpers = {one: sys.modules.pop(one) for one in [*sys.modules] if _is_helper(one)}
+            self.helpers = {one: sys.modules.pop(one) for one in helpers()}
             sys.modules.update(own)
             for one in self._opened() - own.keys():
                 sys.modules[one] = self.helpers[one]
-            for there, now in patched:
+            for there, now, _ in patched:
                 there.update(now)
             sys.meta_path[:], sys.path_hooks[:] = finders
 
@@ -131,6 +135,14 @@ class Bench:
         return {k for k, v in self.helpers.items() if hasattr(v, "exercise")} - taken
 
 
+def _same(there: Any, meant: Any, each: Any = map, every: Any = all) -> bool:
+    """Whether all names still mean it; with the builtins of the beginning."""
+    try:
+        return bool(every(each(operator.is_, each(there.__getitem__, meant), meant.values())))
+    except KeyError:
+        return False
+
+
 def _means(module: str) -> dict[str, Any]:
     """What the names of a module stand for: of ours all of them, of others what can be called."""
     found, ours = dict(vars(sys.modules[module])), module.partition(".")[0] == "batchlab"
@@ -139,6 +151,6 @@ def _means(module: str) -> dict[str, Any]:
     return found if ours else {name: one for name, one in found.items() if callable(one)}
 
 
-def _is_helper(module: str) -> bool:
-    """Whether a module belongs to the exercises of a lesson."""
-    return module.startswith(f"{HOME}.") and not module.startswith(f"{HOME}._")
+def helpers() -> list[str]:
+    """The modules of exercises that are loaded; of names there are thousands, of files few."""
+    return [one for one in FILES if one in sys.modules]

@@ -67,6 +67,7 @@ class Engine:
         self.public_errors: dict[str, str] = {}
         self._zygote: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
+        self._court: socket.socket | None = None
         self._home: Folder | None = None
         self._count = self._graded = 0
 
@@ -112,10 +113,11 @@ class Engine:
         }
 
     def _dense(self) -> None:
-        """Let the zygote take large pages; one that has ended is started again later."""
-        with contextlib.suppress(Broken, Gone, ValueError):
-            self._channel().send({"as": "dense"}, [])
-            self._channel().receive()
+        """Let both take large pages; one that has ended is started again later."""
+        for what in ("student", "checker"):
+            with contextlib.suppress(Broken, Gone, ValueError):
+                self._channel(what).send({"as": "dense"}, [])
+                self._channel(what).receive()
 
     def _judged(self, question: Any, found: Found, sent: Any) -> Judged:
         outcome = found.outcomes.get(question.name, {"verdict": "INFRA"})
@@ -183,22 +185,32 @@ class Engine:
         except (Gone, ValueError):
             why = (folder / "zygote.log").read_text(errors="replace").strip()[-400:]
             raise RuntimeError(f"the lesson's public cells do not run here: {why}") from None
+        court = self._fork("court", None)
+        os.close(court.status)
+        self._court = court.line
+        sources = [one.source for one in self.lesson.questions]
+        self._channel("checker").send({"seed": self.seed, "checks": sources}, [])
 
-    def _channel(self) -> Channel:
-        if self._line is None:
+    def _at(self, what: str) -> socket.socket:
+        """The line to the process that is copied for this."""
+        line = self._court if what == "checker" else self._line
+        if line is None:
             raise Broken("the engine is closed")
-        return Channel(self._line.fileno(), self._line.fileno())
+        return line
+
+    def _channel(self, what: str = "student") -> Channel:
+        number = self._at(what).fileno()
+        return Channel(number, number)
 
     def _fork(self, what: str, order: Order | None, asked: dict[str, Any] | None = None) -> Started:
-        """A copy of the zygote as a checker, a student or a probe."""
+        """A copy of the zygote as the court, a student or a probe; of the court as a checker."""
         here, there = socket.socketpair()
         status, told = os.pipe()
         try:
             said = {"as": what, "order": asdict(order) if order else None, "asked": asked}
-            self._channel().send(said, [])
-            if self._line is not None:
-                socket.send_fds(self._line, [b"f"], [there.fileno(), told])
-            pid = self._channel().receive()[0]["pid"]
+            self._channel(what).send(said, [])
+            socket.send_fds(self._at(what), [b"f"], [there.fileno(), told])
+            pid = self._channel(what).receive()[0]["pid"]
         except (Gone, OSError, ValueError):
             here.close()
             os.close(status)
@@ -245,9 +257,10 @@ class Engine:
         return came
 
     def _end_zygote(self) -> None:
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        for line in (self._line, self._court):
+            if line is not None:
+                line.close()
+        self._line = self._court = None
         if self._zygote is not None:
             self._zygote.kill()
             self._zygote.wait()

@@ -221,7 +221,8 @@ class _Called:
             with around():
                 result = answer(*arguments, **options)
             reply["value"] = result
-            self.remember(answer, result, reply)
+            if not self.guarded:  # a stranger judges nothing
+                self.remember(answer, result, reply)
         except BaseException as error:
             if not isinstance(error, Exception) and type(error).__name__ in {"Gone", "Flood"}:
                 raise

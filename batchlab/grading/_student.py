@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from batchlab.classroom.behaviour import quietly
-from batchlab.grading import _errors, _far
+from batchlab.grading import _driver, _errors, _far
 from batchlab.grading._cells import defined, run
 from batchlab.grading._wire import Channel, Peer
 
@@ -98,11 +98,7 @@ class _Notebook:
 
 def _exercises() -> set[str]:
     """Those of the course's exercises that are loaded."""
-    return {
-        one
-        for one in [*sys.modules]
-        if one.startswith("batchlab.exercises.") and hasattr(sys.modules.get(one), "exercise")
-    }
+    return {one for one in _driver.helpers() if hasattr(sys.modules.get(one), "exercise")}
 
 
 def _settings() -> tuple[Any, bool]:

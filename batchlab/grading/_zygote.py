@@ -1,8 +1,10 @@
 """The process that is copied: a lesson's public cells have run in it, once.
 
-    a lesson's cells  ->  their names  ->  a copy for each student, and one for each check
+    a lesson's cells  ->  their names  ->  a copy for each student, and the court
+    the court, with a seed  ->  references' values  ->  a copy for each submission: its checker
 
-It has never loaded a hidden test, a solution, a roster or a seed. `python -m
+The zygote has never loaded a hidden test, a solution, a roster or a seed; the court has, reads
+nothing of a student, and no student's process is a copy of it. `python -m
 batchlab.grading._zygote FD` serves the supervisor at the socket FD until that closes.
 """
 
@@ -31,10 +33,16 @@ def main() -> None:
     public = Public(asked["cells"])
     if "torch" in sys.modules:  # asked before a sandbox hides what it is asked from
         sys.modules["torch"].backends.cpu.get_cpu_capability()
+    supervisor.send({"ready": True, "errors": public.errors}, [])
+    _forks(line, public)
+
+
+def _forks(line: socket.socket, public: Public) -> None:
+    """Fork what is asked for at the other end of a line; never returns."""
+    supervisor = Channel(line.fileno(), line.fileno())
     signal.signal(signal.SIGCHLD, _reaped)
     gc.collect()
     gc.freeze()
-    supervisor.send({"ready": True, "errors": public.errors}, [])
     with contextlib.suppress(BaseException):
         while True:
             order, _ = supervisor.receive()
@@ -63,6 +71,12 @@ def _reaped(signal_number: int, frame: object) -> None:
 def _become(order: dict[str, Any], given: list[int], public: Public) -> None:
     """What a fresh copy of this process does."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if order["as"] == "court":
+        _kernel.die_with_parent()
+        line = socket.socket(fileno=given[0])
+        os.close(given[1])
+        _checker.foresee(Channel(line.fileno(), line.fileno()).receive()[0])
+        _forks(line, public)
     if order["as"] == "checker":
         _kernel.die_with_parent()
         _jail.checking(_jail.Order(**order["order"]))
