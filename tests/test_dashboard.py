@@ -125,7 +125,9 @@ def test_a_long_file_is_taken_in_pieces_and_comes_out_the_same(tmp_path, monkeyp
     assert scene_of(path).as_data(settled=True) == whole
     scene = dashboard.Scene()
     scene.follow(dashboard.Follower(path), 0.0)
-    assert scene.as_data()["steps"] == 0, "one look a call, where there is no time"
+    found = scene.as_data()
+    assert found["steps"] == 0, "one look a call, where there is no time"
+    assert found["read"] == 1000 / path.stat().st_size and whole["read"] == 1
 
 
 def test_a_clip_is_seen_whether_norms_are_told_before_or_after_it(tmp_path):
