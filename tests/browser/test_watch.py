@@ -97,14 +97,23 @@ def test_two_ranks_that_train_are_followed_through_a_kill(browser, tmp_path):
     page.context.close()
 
 
+PAUSES = """
+const wait = setTimeout, pauses = window.pauses = [];
+window.setTimeout = (then, pause) => { pauses.push(pause); return wait(then, pause); };
+"""
+
+
 def test_a_long_record_is_asked_for_without_a_rest(browser, address, tmp_path, monkeypatch):
-    monkeypatch.setattr(_follow, "CHUNK", 250)  # of some 20 kB: with rests it would take minutes
+    monkeypatch.setattr(_follow, "CHUNK", 2000)  # of some 13 kB of each rank
     monkeypatch.setattr(_server, "SECONDS", 0.0)
     two_ranks(tmp_path, *range(11, 111, 10))
-    page = opened(browser, address)
-    place = page.locator("#place")
-    expect(place).to_have_text("step 101, 19.2 k tokens", timeout=60_000)
-    expect(page.get_by_role("status")).to_have_text("running")
+    page = opened(browser, "about:blank")
+    page.add_init_script(PAUSES)
+    page.goto(address)
+    expect(page.locator("#place")).to_have_text("step 101, 19.2 k tokens", timeout=60_000)
+    expect(page.get_by_role("status")).to_have_text("running", timeout=60_000)
+    pauses = page.evaluate("pauses")
+    assert pauses.count(0) >= 4 and pauses[-1] > 0 and pauses == sorted(pauses), "only at its end"
     assert page.said == []
     page.context.close()
 
