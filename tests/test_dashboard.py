@@ -15,7 +15,7 @@ import pytest
 from batchlab import dashboard, records
 from batchlab.cli import main
 from batchlab.counts import Counts
-from batchlab.dashboard import _follow, _live, _timeline, _verdict
+from batchlab.dashboard import _follow, _launches, _live, _timeline, _verdict
 from batchlab.records import Cell, Parts
 
 BEGAN = 1.8e9
@@ -125,7 +125,22 @@ def test_a_long_file_is_taken_in_pieces_and_comes_out_the_same(tmp_path, monkeyp
     assert scene_of(path).as_data(settled=True) == whole
     scene = dashboard.Scene()
     scene.follow(dashboard.Follower(path), 0.0)
-    assert scene.as_data()["steps"] == 0, "one look a call, where there is no time"
+    found = scene.as_data()
+    assert found["steps"] == 0, "one look a call, where there is no time"
+    assert found["read"] == 1000 / path.stat().st_size and whole["read"] == 1
+
+
+def test_a_rank_that_is_read_later_keeps_its_lines_in_their_launch():
+    """The other rank's next launch is there already, as in files that are read in pieces."""
+    later, launches = {"began": BEGAN + 60}, _launches.Launches()
+    lines = [
+        line(11, rank=0, run="a0"), line(11, rank=1, run="a1"), line(21, rank=1, run="a1"),
+        line(11, rank=1, run="b1", **later), line(21, rank=0, run="a0"),
+        line(11, rank=0, run="b0", **later),
+    ]  # fmt: skip
+    placed = [launches.place(one) for one in lines]
+    found = [(launch.number, last) for launch, last in placed]
+    assert found == [(1, 11), (1, 11), (1, 21), (2, 32), (1, 21), (2, 32)]
 
 
 def test_a_clip_is_seen_whether_norms_are_told_before_or_after_it(tmp_path):

@@ -8,6 +8,7 @@ Words
 """
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from batchlab import records
 
 __all__ = ["Follower", "Look"]
 
-CHUNK = 2**22  # bytes of a file that one look takes
+CHUNK = 2**20  # bytes of a file that one look takes
 KNOWN = 256  # bytes before the place of reading, by which a file is known again
 
 
@@ -35,6 +36,7 @@ class _File:
     """How far one file was read."""
 
     read: int = 0
+    size: int = 0
     last: bytes = b""  # before that place
     rest: bytes = b""  # a line without its end
 
@@ -50,6 +52,12 @@ class Follower:
     def files(self) -> list[Path]:
         """The files that were there at the last look."""
         return list(self._files)
+
+    @property
+    def share(self) -> float:
+        """Of the bytes that were there at the last look, those that were read."""
+        there = sum(max(one.read, one.size) for one in self._files.values())
+        return sum(one.read for one in self._files.values()) / there if there else 1.0
 
     def look(self) -> Look:
         """The lines since the last look, whole ones only, in the order of their dates."""
@@ -76,6 +84,7 @@ class Follower:
 
     def _read(self, path: Path, known: _File, found: Look) -> None:
         with path.open("rb") as file:
+            known.size = os.fstat(file.fileno()).st_size
             file.seek(known.read)
             added = file.read(CHUNK)
         found.more |= len(added) == CHUNK

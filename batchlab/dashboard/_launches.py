@@ -50,9 +50,9 @@ class Launches(list[Launch]):
         for one in reversed(self):
             if rank in one.runs and one.runs[rank] == run:
                 return one
-            if rank not in one.runs and began <= one.latest + 1:  # its line has whole seconds
-                return one
-        return None
+        near = [one for one in self if rank not in one.runs]
+        near = [one for one in near if began <= one.latest + 1]  # its line has whole seconds
+        return min(near, key=lambda one: abs(one.began - began), default=None)
 
 
 def seconds_of(cell: Cell) -> float:

@@ -26,6 +26,9 @@ from batchlab.dashboard._scene import Scene
 __all__ = ["Live", "follow"]
 
 SECONDS = 3.0  # between two looks
+TURN = (
+    1.0  # of reading a long run, then of rest: a training beside it has the interpreter meanwhile
+)
 BEAT = 10.0  # seconds, after which a state is sent again: a page knows by it that it is heard
 END = 3600.0  # seconds without a new line, after which a run is followed no more
 
@@ -64,7 +67,7 @@ class Live:
         self._stopped = threading.Event()
         self._changed = self._sent = time.monotonic()
         self._begin()
-        self._state = {"steps": 0, "broken": 0, "name": path.name}
+        self._state = {"steps": 0, "broken": 0, "read": 1.0, "name": path.name}
         self._page: Any = display(self._view(), display_id=True)  # type: ignore[no-untyped-call]
         self._news: Any = display(HTML(""), display_id=True)  # type: ignore[no-untyped-call]
         self._thread = threading.Thread(target=self._run, daemon=True, name=f"follows {path.name}")
@@ -84,7 +87,7 @@ class Live:
     def _run(self) -> None:
         try:
             self._look()
-            while not self._stopped.wait(self._seconds) and self._rested() < END:
+            while not self._stopped.wait(self._pause()) and self._rested() < END:
                 self._look()
             self._page.update(self._view(copied=records.now()))
             self._news.update(self._html(""))
@@ -95,7 +98,7 @@ class Live:
 
     def _look(self) -> None:
         try:
-            self._scene.follow(self._follower)
+            self._scene.follow(self._follower, TURN)
         except OSError:  # a file went away under its reader
             return self._begin()
         state = {**self._scene.as_data(), "name": self._path.name}
@@ -106,6 +109,9 @@ class Live:
         self._sent = time.monotonic()
         self._news.update(self._html(_message(self._name, {**state, "sent": time.time()})))
         return None
+
+    def _pause(self) -> float:
+        return self._seconds if self._scene.read == 1 else min(self._seconds, TURN)
 
     def _rested(self) -> float:
         return time.monotonic() - self._changed

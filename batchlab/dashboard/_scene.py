@@ -47,7 +47,7 @@ class Scene:
         self._cell: Cell | None = None  # the last one
         self._written, self._broken = 0.0, 0
         self._replicated = True
-        self._last = 0
+        self._last, self.read = 0, 1.0  # share of the bytes that are there
 
     def follow(self, follower: Follower, most_seconds: float = math.inf) -> None:
         """Take all that there is, or what can be taken in so many seconds."""
@@ -56,6 +56,7 @@ class Scene:
             look = follower.look()
             self.take(look)
             more = look.more and time.monotonic() - begin < most_seconds
+        self.read = follower.share
 
     def take(self, look: Look) -> bool:
         """Add what a look has found; returns whether there was anything."""
@@ -88,7 +89,7 @@ class Scene:
         self._verdict.consult(self._last, now=settled)
         cell, buckets = self._cell, self._timeline.buckets
         if cell is None:
-            return {"steps": 0, "broken": self._broken}
+            return {"steps": 0, "broken": self._broken, "read": self.read}
         ranks = sorted({rank for one in buckets for rank in one.ranks})
         shared = len(ranks) if self._replicated else 1
         points = [_point(one, shared) for one in buckets]
@@ -100,6 +101,7 @@ class Scene:
             "tokens": tokens,
             "written": self._written,
             "broken": self._broken,
+            "read": self.read,
             "model": cell.identity.model.name,
             "device": cell.device or "unknown device",
             "precision": cell.precision,

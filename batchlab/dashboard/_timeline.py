@@ -7,8 +7,9 @@ Words
     sums    of one rank in one bucket, by name
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from batchlab import doctor
 from batchlab.dashboard._launches import Launch
@@ -39,9 +40,6 @@ class Spread:
     weight: float = 0.0
     least: float = float("inf")
     most: float = float("-inf")
-
-    def add(self, value: float, weight: float = 1.0) -> None:
-        self.join(Spread(value * weight, weight, value, value))
 
     def join(self, other: "Spread") -> None:
         self.total, self.weight = self.total + other.total, self.weight + other.weight
@@ -98,12 +96,14 @@ class Timeline:
         self._at(last).join(_bucket_of(cell, last))
         weight = cell.counts.target_tokens or cell.real_tokens
         for name, pairs in _signals(cell).items():
-            for step, value in pairs:
-                here = self._at(launch.base + step)
-                here.signals.setdefault(name, Spread()).add(value, weight)
+            for _, some in groupby(pairs, lambda one: (launch.base + one[0]) // self.width):
+                steps, values = zip(*some, strict=True)
+                here = self._at(launch.base + steps[0])
+                here.signals.setdefault(name, Spread()).join(_spread_of(values, weight))
                 if name == "gradient_norm":
-                    here.events["norms"] += 1
-                    here.events["clipped"] += _is_clipped(value, cell.more.get("clip"))
+                    here.events["norms"] += len(values)
+                    clip = cell.more.get("clip")
+                    here.events["clipped"] += sum(_is_clipped(one, clip) for one in values)
 
     def _at(self, position: int) -> Bucket:
         while position // self.width >= MOST:
@@ -162,6 +162,11 @@ def _signals(cell: Cell) -> dict[str, list[tuple[int, float]]]:
     return {
         name: [(int(step), float(value)) for step, value in pairs] for name, pairs in found.items()
     }
+
+
+def _spread_of(values: Sequence[float], weight: float) -> Spread:
+    """Some numbers of the same weight."""
+    return Spread(sum(values) * weight, len(values) * weight, min(values), max(values))
 
 
 def _is_clipped(norm: float, clip: object) -> bool:

@@ -150,12 +150,15 @@ def steps_of(cell: Cell) -> Steps | None:
     usual = statistics.median(cell.step_seconds)
     sizes = [each for each in (cell.step_slots, cell.step_slot_pairs) if each and any(each)]
     middle = [max(statistics.median(each), 1) for each in sizes]
-    beyond = {}
-    for step, seconds in enumerate(cell.step_seconds):
-        larger = max((n[step] / m for n, m in zip(sizes, middle, strict=True)), default=1.0)
-        asked = usual * max(1.0, larger)
-        if seconds > STALLED * asked:
-            beyond[step] = seconds - asked
+    larger = [[n / m for n in each] for each, m in zip(sizes, middle, strict=True)]
+    asked = [
+        usual * max(each) for each in zip([1.0] * len(cell.step_seconds), *larger, strict=True)
+    ]
+    beyond = {
+        step: seconds - asked[step]
+        for step, seconds in enumerate(cell.step_seconds)
+        if seconds > STALLED * asked[step]
+    }
     shortest, longest = min(cell.step_seconds), max(cell.step_seconds)
     return Steps(cell.steps, shortest, longest, tuple(beyond), sum(beyond.values()))
 

@@ -65,12 +65,14 @@ class Parts(Checked):
 
     def items(self) -> list[tuple[str, float]]:
         """Each part by its name (input, optimizer, ...), 0 where nobody timed it."""
-        names = [one.name for one in fields(self)]
-        return [(name.removesuffix("_seconds"), getattr(self, name) or 0.0) for name in names]
+        return [(name, getattr(self, f"{name}_seconds") or 0.0) for name in PARTS]
 
     @property
     def total_seconds(self) -> float:
         return sum(seconds for _, seconds in self.items())
+
+
+PARTS = tuple(one.name.removesuffix("_seconds") for one in fields(Parts))
 
 
 @dataclass(frozen=True)
@@ -273,9 +275,8 @@ def _sum(one: Number | None, other: Number | None) -> Number | None:
 
 def _require_seconds(part: str, seconds: Sequence[float], steps: int) -> None:
     """Refuse a list of a part that is not one number of seconds a step."""
-    known = [name for name, _ in Parts().items()]
-    if part not in known:
-        raise ValueError(f"step_parts has no part {part!r:.40}; there are {', '.join(known)}")
+    if part not in PARTS:
+        raise ValueError(f"step_parts has no part {part!r:.40}; there are {', '.join(PARTS)}")
     if not isinstance(seconds, tuple) or not are_numbers(seconds, float):
         raise ValueError(f"step_parts of {part} must be {says(tuple[float, ...])}")
     if len(seconds) != steps:

@@ -30,6 +30,7 @@ function tellStatus(lost) {
   let text = `waiting for the first record of ${state.name}`, kind = "waiting";
   if (state.steps) [text, kind] = passed < 15 + 3 * line ? ["running", "running"] : [`no new line for ${age(state.written)}`, "quiet"];
   if (state.steps && state.launches.length) text += `, launch ${state.launches.length + 1}`;
+  if (state.read < 1) [text, kind] = [`reading the record: ${Math.floor(100 * state.read)} %`, "waiting"];
   if (Date.now() / 1000 - (state.sent ?? Infinity) > SILENT) [text, kind] = [`the kernel is silent for ${age(state.sent)}: run this cell again`, "ended"];
   if (lost) [text, kind] = ["batchlab watch has ended: this is the last state", "ended"];
   if (state.copied) [text, kind] = [`a copy of ${state.copied.slice(0, 16).replace("T", " ")} UTC`, "copy"];
@@ -167,14 +168,16 @@ $("charts").addEventListener("pointerleave", () => { if (follows) $("cursor").va
 new ResizeObserver(() => draw()).observe($("charts"));
 
 async function ask() {
+  let pause = EVERY;
   if (!document.hidden) {
     try {
       const answer = await fetch(`state?have=${state.version ?? 0}`, { cache: "no-store" });
       if (answer.status === 200) { state = await answer.json(); draw(); }
       tellStatus();
+      if (state.read < 1) pause = 0;
     } catch { tellStatus(true); }
   }
-  setTimeout(ask, EVERY);
+  setTimeout(ask, pause);
 }
 function hear() { // in a notebook, whose kernel sends each new state
   addEventListener("message", (event) => { if (event.source === parent) { state = event.data; draw(); } });

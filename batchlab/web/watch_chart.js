@@ -61,12 +61,12 @@ class Chart {
       svg.append(made("text", { x: this.x(at), y: HEIGHT - 6, "text-anchor": at === first ? "start" : at > last * 0.97 ? "end" : "middle" }, axis(at)));
     }
     if (chart.stack) this.#stack(chart.stack, y);
-    marks.forEach((at, which) => {
-      svg.append(made("line", { class: "mark", x1: this.x(at), x2: this.x(at), y1: TOP, y2: HEIGHT - BOTTOM }));
-      const beside = this.x(at) > width - 90 ? { x: this.x(at) - 4, "text-anchor": "end" } : { x: this.x(at) + 4 };
-      if (which === marks.length - 1) svg.append(made("text", { class: "name", ...beside, y: TOP + 9 }, `launch ${which + 2}`));
-    });
+    for (const at of marks) svg.append(made("line", { class: "mark", x1: this.x(at), x2: this.x(at), y1: TOP, y2: HEIGHT - BOTTOM }));
     if (!chart.stack) this.#lines(chart, y);
+    if (marks.length) { // a name stands on its halo, above all lines
+      const at = this.x(marks.at(-1)), beside = at > width - 90 ? { x: at - 4, "text-anchor": "end" } : { x: at + 4 };
+      svg.append(made("text", { class: "name", ...beside, y: TOP + 9 }, `launch ${marks.length + 1}`));
+    }
     this.cross = made("line", { class: "cross", y1: TOP, y2: HEIGHT - BOTTOM });
     svg.append(this.cross);
     svg.setAttribute("aria-label", this.#words());

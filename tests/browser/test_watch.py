@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from batchlab import dashboard, records
 from batchlab.cluster import training
-from batchlab.dashboard import _live
+from batchlab.dashboard import _follow, _live, _server
 from tests.browser.test_book import SETTLED, THEMES
 from tests.test_dashboard import BEGAN, append, line
 from tests.test_train import members
@@ -97,6 +97,27 @@ def test_two_ranks_that_train_are_followed_through_a_kill(browser, tmp_path):
     page.context.close()
 
 
+PAUSES = """
+const wait = setTimeout, pauses = window.pauses = [];
+window.setTimeout = (then, pause) => { pauses.push(pause); return wait(then, pause); };
+"""
+
+
+def test_a_long_record_is_asked_for_without_a_rest(browser, address, tmp_path, monkeypatch):
+    monkeypatch.setattr(_follow, "CHUNK", 2000)  # of some 13 kB of each rank
+    monkeypatch.setattr(_server, "SECONDS", 0.0)
+    two_ranks(tmp_path, *range(11, 111, 10))
+    page = opened(browser, "about:blank")
+    page.add_init_script(PAUSES)
+    page.goto(address)
+    expect(page.locator("#place")).to_have_text("step 101, 19.2 k tokens", timeout=60_000)
+    expect(page.get_by_role("status")).to_have_text("running", timeout=60_000)
+    pauses = page.evaluate("pauses")
+    assert pauses.count(0) >= 4 and pauses[-1] > 0 and pauses == sorted(pauses), "only at its end"
+    assert page.said == []
+    page.context.close()
+
+
 def test_the_keyboard_looks_at_any_step_in_all_charts(browser, address, tmp_path):
     two_ranks(tmp_path, 11, 21, 31)
     page = opened(browser, address)
@@ -144,6 +165,9 @@ def test_a_cell_of_a_notebook_hears_its_kernel_and_asks_nobody(browser, tmp_path
     expect(frame.get_by_role("radio", name="steps")).to_be_checked()
     page.evaluate("for (const one of document.getElementsByName('cell')) one.srcdoc += ' '")
     expect(frame.locator("#place")).to_contain_text("step 21, ")  # it was loaded again
+    part = _live._message("cell", {**scene.as_data(), "name": "run.jsonl", "read": 0.429})
+    page.evaluate(part.removeprefix("<script>").removesuffix("</script>"))
+    expect(frame.get_by_role("status")).to_have_text("reading the record: 42 %")
     old = _live._message("cell", {**scene.as_data(), "name": "run.jsonl", "sent": 7.0})
     page.evaluate(old.removeprefix("<script>").removesuffix("</script>"))
     expect(frame.get_by_role("status")).to_contain_text("run this cell again")
