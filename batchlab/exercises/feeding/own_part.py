@@ -164,6 +164,14 @@ def contiguous(stream, rank, ranks, worker, workers):
 
 
 @exercise.mistake
+def contiguous_rest_lost(stream, rank, ranks, worker, workers):
+    """the parts stand one behind the other: where does one end without an end?"""
+    every, me = list(stream), rank * workers + worker
+    per = len(every) // (ranks * workers)
+    yield from every[me * per : (me + 1) * per]
+
+
+@exercise.mistake
 def a_round_first(stream, rank, ranks, worker, workers):
     """a round is read first: yield a document before anything behind it is read"""
     from itertools import islice

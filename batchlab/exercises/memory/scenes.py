@@ -60,7 +60,7 @@ def llama_8b():
 
 
 def script_peak(**replaced):
-    """Bytes at the fullest moment of the script's first step, of one micro-batch, with weights."""
+    """Bytes at the fullest moment of some of the script's steps, of one micro-batch, with weights."""
     from batchlab.classroom import script
     from batchlab.memory import trace
 
@@ -270,8 +270,11 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
         seen["answer"] = list(found) if isinstance(found, tuple | list) else found
     except BaseException as error:
         refused = isinstance(error, ValueError) and not thrown
-        if refused and error.__context__ and any(one() for one in held):
-            raise RuntimeError("the failed step lives on in the ValueError's __context__") from None
+        if refused and any(one() for one in held):
+            gc.collect()
+        if refused and any(one() for one in held):
+            where = "__context__" if error.__context__ else "frame"
+            raise RuntimeError(f"the failed step lives on in the ValueError's {where}") from None
         if error is not thrown:
             raise
         seen["answer"] = f"the step's own {type(thrown).__name__} went through"
