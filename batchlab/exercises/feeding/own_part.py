@@ -87,7 +87,7 @@ def asked(documents, ranks, workers, most=0):
 
 exercise = Exercise(
     own_part,
-    points=2,
+    points=1,
     hints=(
         "how many readers are there, and which number has this one among them?",
         "reader rank * workers + worker of ranks * workers: every so many documents one is its own",

@@ -188,7 +188,7 @@ def misnamed(text, lengths, row_length, *_, **lives):
 
 exercise = Exercise(
     StreamingPacker,
-    points=2,
+    points=3,
     given=("islice",),
     hints=(
         "a helper makes the next row out of the pool; the place is changed before it is given out",

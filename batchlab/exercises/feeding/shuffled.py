@@ -167,26 +167,12 @@ def _collision(was, now):
 FAR = [(1, 0, 0), (0, 10, 0), (0, 0, 10), (0, 100, 0), (0, 0, 100), (10, 0, 0), (100, 0, 0)]
 FAR += [(1000, 0, 0), (0, 1000, 0), (0, 1, 0), (0, 0, 1000), (1, 1, 11), (1, 11, 1), (11, 1, 1)]
 FAR += [(1 << bits, 0, 0) for bits in (8, 10, 12, 16, 20)]  # shifted numbers meet
-FACTORS = (
-    31,
-    37,
-    97,
-    101,
-    997,
-    1009,
-    7919,
-    9973,
-    10_007,
-    65_537,
-    99_991,
-    100_003,
-    104_729,
-    999_983,
-)
-FACTORS += (10**4, 10**5, 10**6, 1_000_003, 10**9, 10**9 + 7)
-FAR += [(0, 0, k) for k in FACTORS] + [(0, k, 0) for k in FACTORS] + [(k, 0, 0) for k in FACTORS]
-LONG = [(0, 0, b) for b in range(0, 10_000, 100)]  # k * epoch + block for any k below 9,900: each
-LONG += [(0, 1, b) for b in range(100)] + [(1, 0, b) for b in range(100)]  # number of LONG meets it
+FACTORS = (31, 37, 97, 101, 997, 1009, 7919, 9973, 10_000, 10_007, 65_537, 100_000)
+LARGE = (99_991, 100_003, 104_729, 999_983, 10**6, 1_000_003, 10**9, 10**9 + 7)
+FAR += [(0, 0, k) for k in FACTORS]  # not LARGE: a right way may make every order before it
+FAR += [(0, k, 0) for k in FACTORS + LARGE] + [(k, 0, 0) for k in FACTORS + LARGE]
+LONG = [(0, 0, b) for b in range(0, 2500, 50)]  # k * epoch + block, for any k below 2,450:
+LONG += [(0, 1, b) for b in range(50)] + [(1, 0, b) for b in range(50)]  # two of these meet
 ODD = [[1, 2], [3], [], None, [4, 5, 6], [], None, 0]
 
 
@@ -298,7 +284,7 @@ for _thought, _says, *_changes in [
     (
         "a factor for each is no cure: some block of one epoch has the order of another's first",
         "",
-        (SEED, "seed * 1_299_709 + epoch * 5_003 + number"),
+        (SEED, "seed * 1_299_709 + epoch * 2_003 + number"),
     ),
     (
         "factors of 1,000 and 100: epoch 10 of seed 0 is epoch 0 of seed 1, and so for blocks",

@@ -39,7 +39,7 @@ exercise = Exercise(
     ),
     mentions=lambda budget, states, slot, length, sequences: (states + length * slot,),
     shown=[
-        (1_050, 50, 2, 50, 30),
+        (1_060, 50, 2, 50, 30),
         (890, 50, 2, 50, 18),
         (500, 200, 2, 50, 7),
         (1_000, 200, 2, 50, 20),

@@ -60,7 +60,10 @@ def llama_8b():
 
 
 def script_peak(**replaced):
-    """Bytes at the fullest moment of some of the script's steps, of one micro-batch, with weights."""
+    """Bytes at the fullest moment of a few of the script's steps, weights included.
+
+    One step of one micro-batch, unless `replaced` says otherwise.
+    """
     from batchlab.classroom import script
     from batchlab.memory import trace
 
