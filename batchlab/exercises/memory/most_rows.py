@@ -344,7 +344,7 @@ def inside_except(step, documents, sequences, most):
     return attempt([n for n in range(min(most, sequences), 0, -1) if sequences % n == 0])
 
 
-@exercise.mistake(says="holds the failed step")
+@exercise.mistake
 def error_kept(step, documents, sequences, most):
     """the last ValueError holds the failed step: its frame has a name for the error, keep none"""
     from batchlab.memory import limits

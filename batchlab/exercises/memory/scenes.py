@@ -248,7 +248,7 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
     import gc
     import weakref
 
-    held, seen = [], {"answer": None, "tries": [], "unlike": "", "kept": False}
+    held, ends, seen = [], set(), {"answer": None, "tries": [], "unlike": "", "kept": False}
     thrown = ENDS[breaks]() if breaks else None
     documents = [[1 + 3 * length % 5] * length for length in lengths]  # equal ones, too
 
@@ -266,7 +266,9 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
             raise thrown
         for number, micro in enumerate(seen["tries"][-1]):
             if len(micro) * max(micro, default=0) + (gradient if number else 0) > capacity:
-                raise out_of_memory(kind)
+                ended = out_of_memory(kind)
+                ends.add(id(ended))
+                raise ended
 
     try:
         found = answer(step, documents, sequences, most)
@@ -276,13 +278,19 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
         if refused and any(one() for one in held):
             gc.collect()
         if refused and any(one() for one in held):
-            where = "__context__" if error.__context__ else "frame"
+            where = "__context__" if ends & {*map(id, _behind(error))} else "frame"
             raise RuntimeError(f"the failed step lives on in the ValueError's {where}") from None
         if error is not thrown:
             raise
         seen["answer"] = f"the step's own {type(thrown).__name__} went through"
     seen["moved"] = [len(one) for one in documents] != list(lengths)
     return seen
+
+
+def _behind(error):
+    """The errors during which this one was raised."""
+    while error := error.__context__:
+        yield error
 
 
 def _unlike(micro_batches, documents):
