@@ -167,7 +167,10 @@ def test_adapters_of_16_bit_weights_keep_more_activations_not_fewer():
 
 
 def test_a_layer_of_the_script_keeps_as_many_values_as_the_lesson_says():
-    held = trace.predict_peak(script.network(), rows=8, length=512).by_kind
+    padded = [script.pad(row) for row in script.documents(many=8)]
+    names = ("input_ids", "labels", "attention_mask")
+    batch = {name: torch.tensor([row[name] for row in padded]) for name in names}
+    held = trace.predict_peak(script.network(), batch=batch).by_kind
     slots, layers = 8 * 512, 2
     assert held["activations"] / (slots * layers * 4) == pytest.approx(2300, rel=0.03)
 
