@@ -7,6 +7,7 @@ import torch
 from torch.nn import functional
 
 from batchlab import memory, model
+from batchlab.classroom import script
 from batchlab.exercises.memory import scenes
 from batchlab.exercises.memory.chunked_loss import chunked_loss
 from batchlab.exercises.memory.fitting_rows import fitting_rows
@@ -163,6 +164,15 @@ def test_adapters_of_16_bit_weights_keep_more_activations_not_fewer():
         for net in (_four_layers(), adapters.lora(_four_layers(), 16))
     )
     assert adapted / plain == pytest.approx(1.5, abs=0.05)
+
+
+def test_a_layer_of_the_script_keeps_as_many_values_as_the_lesson_says():
+    padded = [script.pad(row) for row in script.documents(many=8)]
+    names = ("input_ids", "labels", "attention_mask")
+    batch = {name: torch.tensor([row[name] for row in padded]) for name in names}
+    held = trace.predict_peak(script.network(), batch=batch).by_kind
+    slots, layers = 8 * 512, 2
+    assert held["activations"] / (slots * layers * 4) == pytest.approx(2300, rel=0.03)
 
 
 def _four_layers():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from batchlab.exercises.feeding import packer, scenes, shuffled
+from batchlab.exercises.feeding import packer, pooled_rows, scenes, shuffled
 from batchlab.exercises.feeding.waits import share, waits
 
 LENGTHS = packer.SIZES
@@ -79,6 +79,18 @@ def test_lives_of_a_packer_show_a_place_that_moves_too_late():
     assert rows(LENGTHS, 8, 4, kills=[2]) == rows(LENGTHS, 8, 4)
     assert rows(LENGTHS, 8, 4, kills=[2], of=Counted) != rows(LENGTHS, 8, 4)
     assert scenes.packer_works(scenes.Packer) and not scenes.packer_works(Counted)
+
+
+def test_a_dropped_round_is_not_in_the_place():
+    """Five rows, two ranks: the fifth was given to nobody, and the next one rank takes it."""
+    assert rows([8] * 5, 8, 2, 0, 2, kills=[9], next_ranks=1) == [[0], [2], [4]]
+
+
+def test_rows_from_a_pool_by_hand():
+    """The table of the page."""
+    seen = pooled_rows.scene(pooled_rows.pooled_rows, [6, 8, 7, 5, 3, 1, 4, 1], 10, 4)
+    assert seen["rows"] == [[0], [1], [2, 4], [3, 6, 5], [7]]
+    assert rows([6, 8, 7, 5, 3, 1, 4, 1], 10, 4) == seen["rows"]
 
 
 def test_the_shuffle_of_the_page_is_taken_and_one_that_mixes_nothing_is_not():

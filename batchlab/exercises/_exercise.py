@@ -83,7 +83,7 @@ class Exercise(Known):
                     *given,
                     asked=asked,
                     twice=self.twice,
-                    none=want is None and not error,
+                    none=want is None,
                     **options,
                 )
         except CheckFailed as refused:

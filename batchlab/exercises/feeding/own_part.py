@@ -87,7 +87,7 @@ def asked(documents, ranks, workers, most=0):
 
 exercise = Exercise(
     own_part,
-    points=2,
+    points=1,
     hints=(
         "how many readers are there, and which number has this one among them?",
         "reader rank * workers + worker of ranks * workers: every so many documents one is its own",
@@ -160,6 +160,14 @@ def contiguous(stream, rank, ranks, worker, workers):
     """the parts stand one behind the other: where does one end without an end?"""
     every, me = list(stream), rank * workers + worker
     per = -(-len(every) // (ranks * workers))
+    yield from every[me * per : (me + 1) * per]
+
+
+@exercise.mistake
+def contiguous_rest_lost(stream, rank, ranks, worker, workers):
+    """the parts stand one behind the other: where does one end without an end?"""
+    every, me = list(stream), rank * workers + worker
+    per = len(every) // (ranks * workers)
     yield from every[me * per : (me + 1) * per]
 
 

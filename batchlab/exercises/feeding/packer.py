@@ -6,7 +6,7 @@ import re
 from itertools import islice
 
 from batchlab.exercises import By, Exercise
-from batchlab.exercises.feeding import MOST_DRAWN
+from batchlab.exercises.feeding.pooled_rows import CHOICES, Source
 
 
 class StreamingPacker:
@@ -20,26 +20,29 @@ class StreamingPacker:
 
     def __iter__(self):
         """Yield the rows of this rank, from the place on."""
-        stream = iter(self.read(self.number))
+        number, pool = self.number, list(self.pool)
+        stream = iter(self.read(number))
 
         def next_row():  # out of the pool; an empty one at the end
-            for document in islice(stream, self.hold - len(self.pool)):
+            nonlocal number
+            for document in islice(stream, self.hold - len(pool)):
                 if len(document) > self.row_length:
-                    raise ValueError(f"document {self.number} has {len(document)} tokens: too long")
-                self.pool.append(document)
-                self.number += 1
-            row, room, place = [], self.row_length, 0 if self.pool else None
+                    raise ValueError(f"document {number} has {len(document)} tokens: too long")
+                pool.append(document)
+                number += 1
+            row, room, place = [], self.row_length, 0 if pool else None
             while place is not None:
-                row.append(self.pool.pop(place))
+                row.append(pool.pop(place))
                 room -= len(row[-1])
-                fits = [i for i, document in enumerate(self.pool) if len(document) <= room]
-                place = max(fits, key=lambda i: len(self.pool[i]), default=None)
+                fits = [i for i, document in enumerate(pool) if len(document) <= room]
+                place = max(fits, key=lambda i: len(pool[i]), default=None)
             return row
 
         while True:
             rows = [next_row() for _ in range(self.ranks)]
             if not rows[-1]:
                 return
+            self.number, self.pool = number, list(pool)  # a round is given out, or nothing
             yield rows[self.rank]
 
     def state_dict(self):
@@ -49,25 +52,6 @@ class StreamingPacker:
     def load_state_dict(self, state):
         """Go to a saved place."""
         self.number, self.pool = state["number"], list(state["pool"])
-
-
-class Source:
-    """A stream that counts what is read of it; document n is [n, 7, 7, ...], or all are alike."""
-
-    def __init__(self, lengths, endless, alike):
-        self.lengths, self.endless, self.alike, self.numbers = list(lengths), endless, alike, []
-
-    def document(self, number):
-        length = self.lengths[number % len(self.lengths)]
-        return [7 if self.alike else number, *[7] * length][:length]
-
-    def read(self, number):
-        while self.endless or number < len(self.lengths):
-            if self.endless and len(self.numbers) >= MOST_DRAWN:
-                raise RuntimeError(f"over {MOST_DRAWN:,} documents read of a stream without end")
-            self.numbers.append(number)
-            yield self.document(number)
-            number += 1
 
 
 def scene(
@@ -91,13 +75,8 @@ def scene(
             one.load_state_dict(loaded)
         rows, out = iter(one), 0
         for row in islice(rows, until):
-            if any(not hasattr(document, "__len__") for document in row):
-                raise TypeError("a row is a list of whole documents, not one list of tokens")
-            seen["rows"].append([len(one) if alike else one[0] for one in row])
-            if any(
-                type(one) is not list or not alike and one != source.document(one[0]) for one in row
-            ):
-                seen["documents"] = "documents come out changed: give out the lists that were read"
+            seen["rows"].append(source.named(row))
+            seen["documents"] = seen["documents"] or source.changed(row)
             out += len(row)
             if not life and ranks == 1 and len(source.numbers) - out > hold:
                 seen["pool"] = f"the pool has more than hold = {hold} documents after a row"
@@ -136,7 +115,7 @@ def saved(state):
     try:
         return json.loads(json.dumps(state))
     except (TypeError, ValueError) as error:
-        raise TypeError(f"JSON cannot hold this state ({error})") from None
+        raise RuntimeError(f"JSON cannot hold this state ({error})") from None
 
 
 DEALT = "documents are dealt to the ranks, not rows: then ranks get unequally many rows"
@@ -209,7 +188,7 @@ def misnamed(text, lengths, row_length, *_, **lives):
 
 exercise = Exercise(
     StreamingPacker,
-    points=4,
+    points=3,
     given=("islice",),
     hints=(
         "a helper makes the next row out of the pool; the place is changed before it is given out",
@@ -230,7 +209,7 @@ exercise = Exercise(
         By(SIZES, 8, 4, kills=[2, 3]),
         By(SIZES, 8, 4, kills=[2], past=1),
         By([4, 7, 3, 2, 5, 8, 1, 6, 3], 8, 4, kills=[1], saves=3),
-        By(SIZES, 8, 4, 1, 2, kills=[2]),
+        By([8] * 5, 8, 2, 0, 2, kills=[9], next_ranks=1),
         By([3, 5, 1, 4, 2], 8, 3, endless=True, most=20, kills=[200]),
         By([3, 9, 2], 8, 3),
         By([8, 8, 8, 8, 8, 12], 8, 3, kills=[2]),
@@ -239,73 +218,41 @@ exercise = Exercise(
     passed="Right: killed anywhere, no document is lost, and none comes twice.",
 )
 ROWS, LAST = "rows = [next_row() for _ in range(self.ranks)]", "            if not rows[-1]:\n"
-FITS = "if len(document) <= room]"
-PLACE = "place = max(fits, key=lambda i: len(self.pool[i]), default=None)"
-ROOM, FIRST = "islice(stream, self.hold - len(self.pool))", "0 if self.pool else None"
-START, OUT = "stream = iter(self.read(self.number))", "            yield rows[self.rank]\n"
+ROOM = "islice(stream, self.hold - len(pool))"
+START, OUT = "stream = iter(self.read(number))", "            yield rows[self.rank]\n"
+KEEP = (
+    "            self.number, self.pool = number, list(pool)  # a round is given out, or nothing\n"
+)
 MADE = "        self.number, self.pool = 0, []  # the next document to read; those read and not given out\n"
 STATE = '"pool": [list(map(int, one)) for one in self.pool]}'
 LOAD = '        self.number, self.pool = state["number"], list(state["pool"])\n'
-LONG = '                    raise ValueError(f"document {self.number} has {len(document)} tokens: too long")\n'
+LONG = '                    raise ValueError(f"document {number} has {len(document)} tokens: too long")\n'
 TEST = "                if len(document) > self.row_length:\n"
+for _thought, _change in CHOICES.items():
+    exercise.edit(_thought, [_change])
 for _thought, _says, *_changes in [
-    (
-        "the oldest that fits: asked is the longest that fits",
-        "",
-        (PLACE, "place = fits[0] if fits else None"),
-    ),
-    (
-        "the row ends at the first document that does not fit: look at the whole pool",
-        "",
-        (PLACE, "place = 0 if fits and fits[0] == 0 else None"),
-    ),
-    ("the shortest that fits: asked is the longest", "", (PLACE, PLACE.replace("max(", "min("))),
-    (
-        "`<` for `<=`: a document that fills the row to its last slot fits",
-        "",
-        (FITS, "if len(document) < room]"),
-    ),
-    (
-        "of equally long ones the newest: asked is the oldest",
-        "",
-        (PLACE, "place = max(fits, key=lambda i: (len(self.pool[i]), i), default=None)"),
-    ),
-    (
-        "each row begins with the longest: then a short one may wait for ever",
-        "",
-        (FIRST, "max(range(len(self.pool)), key=lambda i: len(self.pool[i]), default=None)"),
-    ),
-    (
-        "the row ends where the longest of the pool does not fit: a shorter one may",
-        "",
-        (
-            PLACE,
-            PLACE
-            + "\n                if max(map(len, self.pool), default=0) > room:\n                    place = None",
-        ),
-    ),
     (
         "the pool is filled when it is empty: fill it before each row",
         "",
-        (ROOM, "islice(stream, 0 if self.pool else self.hold)"),
+        (ROOM, "islice(stream, 0 if pool else self.hold)"),
     ),
     (
         "one document more than `hold` stands in the pool",
         "",
-        (ROOM, "islice(stream, self.hold + 1 - len(self.pool))"),
+        (ROOM, "islice(stream, self.hold + 1 - len(pool))"),
     ),
     (
         "equal documents are several: none is left out",
         "",
         (
-            "                self.pool.append(document)\n",
-            "                if document not in self.pool:\n                    self.pool.append(document)\n",
+            "                pool.append(document)\n",
+            "                if document not in pool:\n                    pool.append(document)\n",
         ),
     ),
     (
         "the last row is missing: also one that is not full is a row",
         "",
-        (LAST, "            if sum(map(len, rows[-1])) < self.row_length and not self.pool:\n"),
+        (LAST, "            if sum(map(len, rows[-1])) < self.row_length and not pool:\n"),
     ),
     (
         "every rank gives out all rows: row k is that of rank k % ranks",
@@ -321,7 +268,7 @@ for _thought, _says, *_changes in [
     (
         DEALT,
         "",
-        (START, "stream = islice(self.read(self.number), self.rank, None, self.ranks)"),
+        (START, "stream = islice(self.read(number), self.rank, None, self.ranks)"),
         (ROWS, "rows = [next_row()]"),
         (OUT, "            yield rows[0]\n"),
     ),
@@ -329,10 +276,10 @@ for _thought, _says, *_changes in [
         DEALT,
         "",
         (
-            "            for document in islice(stream, self.hold - len(self.pool)):\n",
-            "            while len(self.pool) < self.hold and (document := next(stream, None)) is not None:\n"
-            "                if self.number % self.ranks != self.rank:\n"
-            "                    self.number += 1\n"
+            "            for document in islice(stream, self.hold - len(pool)):\n",
+            "            while len(pool) < self.hold and (document := next(stream, None)) is not None:\n"
+            "                if number % self.ranks != self.rank:\n"
+            "                    number += 1\n"
             "                    continue\n",
         ),
         (ROWS, "rows = [next_row()]"),
@@ -342,23 +289,23 @@ for _thought, _says, *_changes in [
         "the pool is filled once a round: fill it before each row",
         "",
         ("def next_row():", "def next_row(turn):"),
-        (ROOM, "islice(stream, 0 if turn else self.hold - len(self.pool))"),
+        (ROOM, "islice(stream, 0 if turn else self.hold - len(pool))"),
         (ROWS, "rows = [next_row(turn) for turn in range(self.ranks)]"),
     ),
     (
         "an empty document is a document: it does not end the stream",
         "",
         (
-            "            for document in islice(stream, self.hold - len(self.pool)):\n",
-            "            while len(self.pool) < self.hold and (document := next(stream, None)):\n",
+            "            for document in islice(stream, self.hold - len(pool)):\n",
+            "            while len(pool) < self.hold and (document := next(stream, None)):\n",
         ),
     ),
     (
         "an empty document is a document: it is not left out",
         "",
         (
-            "                self.pool.append(document)\n",
-            "                if document:\n                    self.pool.append(document)\n",
+            "                pool.append(document)\n",
+            "                if document:\n                    pool.append(document)\n",
         ),
     ),
     (
@@ -372,12 +319,12 @@ for _thought, _says, *_changes in [
     (
         "the pool of each rank's turn is larger: `hold` documents are all, for any ranks",
         "",
-        (ROOM, "islice(stream, self.ranks * self.hold - len(self.pool))"),
+        (ROOM, "islice(stream, self.ranks * self.hold - len(pool))"),
     ),
     (
         "the whole stream is in memory: read one document at a time",
         "",
-        (START, "stream = iter(list(self.read(self.number)))"),
+        (START, "stream = iter(list(self.read(number)))"),
     ),
     (
         "documents are lost: the pool belongs to the place",
@@ -388,10 +335,13 @@ for _thought, _says, *_changes in [
     (
         "the place is changed behind the `yield`: a killed program never gets there",
         "",
-        (MADE, MADE + "        self.place = 0, []\n"),
-        (OUT, OUT + "            self.place = self.number, list(self.pool)\n"),
-        ('{"number": self.number, ' + STATE, '{"number": self.place[0], "pool": self.place[1]}'),
-        (LOAD, LOAD + "        self.place = self.number, list(self.pool)\n"),
+        (KEEP + OUT, OUT + KEEP),
+    ),
+    (
+        "the place is changed with each row: rows of a round that is not whole were never given out",
+        "",
+        (KEEP, ""),
+        ("            return row\n", KEEP + "            return row\n"),
     ),
     (
         "a second kill: the place counts only this life",
@@ -403,11 +353,13 @@ for _thought, _says, *_changes in [
     (
         "a saved place that goes on with the packer is no place: copy the pool",
         "",
+        (KEEP, KEEP.replace("list(pool)", "pool")),
         (STATE, '"pool": self.pool}'),
     ),
     (
         "the packer goes on in the list that it was given: copy the pool when you load it",
         "",
+        ("number, pool = self.number, list(self.pool)", "number, pool = self.number, self.pool"),
         ('list(state["pool"])', 'state["pool"]'),
     ),
     (
@@ -421,7 +373,7 @@ for _thought, _says, *_changes in [
     (
         "read from the beginning, and passed over: begin with read(the next number)",
         "",
-        (START, "stream = islice(self.read(0), self.number, None)"),
+        (START, "stream = islice(self.read(0), number, None)"),
     ),
     (
         "the rank's own number is no part of the place: it is that of the stream",
@@ -447,27 +399,51 @@ for _thought, _says, *_changes in [
         "",
         (MADE, MADE + "        self.life = 0\n"),
         (
-            "document {self.number} has {len(document)} tokens: too long",
-            "document {self.number - self.life} is long",
+            "document {number} has {len(document)} tokens: too long",
+            "document {number - self.life} is long",
         ),
         (LOAD, LOAD + "        self.life = self.number\n"),
     ),
     (
         "documents are numbered from 0",
         "",
-        ("document {self.number} has", "document {self.number + 1} has"),
+        ("document {number} has", "document {number + 1} has"),
     ),
-    (NO_NUMBER, "", ("document {self.number} has", "a document has")),
+    (NO_NUMBER, "", ("document {number} has", "a document has")),
     (
         "an assertion is no ValueError",
         "",
         (TEST, ""),
-        (LONG, "                assert len(document) <= self.row_length, self.number\n"),
+        (LONG, "                assert len(document) <= self.row_length, number\n"),
     ),
     (
         "documents become tuples",
         "documents come out changed",
-        ("self.pool.append(document)", "self.pool.append(tuple(document))"),
+        ("pool.append(document)", "pool.append(tuple(document))"),
+    ),
+    (
+        "the pool is filled while a row is filled: fill it before each row",
+        "",
+        (
+            "                fits = [i for",
+            "                for document in islice(stream, self.hold - len(pool)):\n"
+            "                    pool.append(document)\n"
+            "                    number += 1\n"
+            "                fits = [i for",
+        ),
+    ),
+    (
+        "`hold` counts documents, not tokens",
+        "",
+        (
+            "            for document in islice(stream, self.hold - len(pool)):\n",
+            "            while sum(map(len, pool)) < self.hold and (document := next(stream, None)) is not None:\n",
+        ),
+    ),
+    (
+        "a document as long as a row fits: longer ones are refused",
+        "",
+        (TEST, TEST.replace(">", ">=")),
     ),
     ("a flat row", "not one list of tokens", (OUT, "            yield sum(rows[self.rank], [])\n")),
     ("an iterator in the state", "JSON cannot hold", (STATE, '"pool": iter(list(self.pool))}')),
@@ -476,12 +452,12 @@ for _thought, _says, *_changes in [
 
 
 exercise.styles["filled again behind the row"] = lambda: exercise.text.replace(
-    OUT,
-    "            for document in islice(stream, self.hold - len(self.pool)):\n"
+    KEEP + OUT,
+    "            for document in islice(stream, self.hold - len(pool)):\n"
     + TEST
     + LONG
-    + "                self.pool.append(document)\n"
-    "                self.number += 1\n" + OUT,
+    + "                pool.append(document)\n"
+    "                number += 1\n" + KEEP + OUT,
 )
 exercise.styles["a text for a state"] = lambda: (
     exercise.text.replace('return {"number"', 'import json\n\n        return json.dumps({"number"')
@@ -496,10 +472,11 @@ class NumbersInThePlace:
 
     def __init__(self, read, row_length, hold, rank=0, ranks=1):
         self.read, self.row_length, self.hold = read, row_length, hold
-        self.rank, self.ranks, self.next, self.held = rank, ranks, 0, {}
+        self.rank, self.ranks, self.place = rank, ranks, (0, [])
 
     def __iter__(self):
-        self.held = {n: next(iter(self.read(n))) for n in self.held}
+        self.next, numbers = self.place
+        self.held = {n: next(iter(self.read(n))) for n in numbers}
         stream = self.read(self.next)
         while True:
             made = []
@@ -508,6 +485,7 @@ class NumbersInThePlace:
                 if not self.held:
                     return
                 made.append(self.row())
+            self.place = self.next, sorted(self.held)
             yield made[self.rank]
 
     def fill(self, stream):
@@ -530,10 +508,10 @@ class NumbersInThePlace:
         return row
 
     def state_dict(self):
-        return {"next": self.next, "held": sorted(self.held)}
+        return {"next": self.place[0], "held": self.place[1]}
 
     def load_state_dict(self, state):
-        self.next, self.held = state["next"], dict.fromkeys(state["held"])
+        self.place = state["next"], state["held"]
 
 
 @exercise.style

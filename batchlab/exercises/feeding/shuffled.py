@@ -167,6 +167,12 @@ def _collision(was, now):
 FAR = [(1, 0, 0), (0, 10, 0), (0, 0, 10), (0, 100, 0), (0, 0, 100), (10, 0, 0), (100, 0, 0)]
 FAR += [(1000, 0, 0), (0, 1000, 0), (0, 1, 0), (0, 0, 1000), (1, 1, 11), (1, 11, 1), (11, 1, 1)]
 FAR += [(1 << bits, 0, 0) for bits in (8, 10, 12, 16, 20)]  # shifted numbers meet
+FACTORS = (31, 37, 97, 101, 997, 1009, 7919, 9973, 10_000, 10_007, 65_537, 100_000)
+LARGE = (99_991, 100_003, 104_729, 999_983, 10**6, 1_000_003, 10**9, 10**9 + 7)
+FAR += [(0, 0, k) for k in FACTORS]  # not LARGE: a right way may make every order before it
+FAR += [(0, k, 0) for k in FACTORS + LARGE] + [(k, 0, 0) for k in FACTORS + LARGE]
+LONG = [(0, 0, b) for b in range(0, 2500, 50)]  # k * epoch + block, for any k below 2,450:
+LONG += [(0, 1, b) for b in range(50)] + [(1, 0, b) for b in range(50)]  # two of these meet
 ODD = [[1, 2], [3], [], None, [4, 5, 6], [], None, 0]
 
 
@@ -208,6 +214,7 @@ exercise = Exercise(
         ([*range(96)], 24, [(s, e, 0) for s in range(3) for e in range(3)]),
         ([*range(20)], 6, [(3, 1, done) for done in range(21)]),
         (None, 24, [(s, e, 24 * b) for s, e, b in FAR], 24),
+        (None, 24, [(s, e, 24 * b) for s, e, b in LONG], 24),
     ],
     drawn=drawn,
     passed="Right: every document once, another order for every epoch; one number is the place.",
@@ -268,6 +275,21 @@ for _thought, _says, *_changes in [
         "a thousand seeds an epoch run into one: use [seed, epoch, block]",
         "",
         (SEED, "[seed + 1000 * epoch, number]"),
+    ),
+    (
+        "large factors move the place where two meet: 1009 is epoch 1, and block 1009 of epoch 0",
+        "",
+        (SEED, "seed * 1_000_003 + epoch * 1_009 + number"),
+    ),
+    (
+        "a factor for each is no cure: some block of one epoch has the order of another's first",
+        "",
+        (SEED, "seed * 1_299_709 + epoch * 2_003 + number"),
+    ),
+    (
+        "factors of 1,000 and 100: epoch 10 of seed 0 is epoch 0 of seed 1, and so for blocks",
+        "",
+        (SEED, "seed * 1000 + epoch * 100 + number"),
     ),
     (HASH, "", (SEED, "abs(hash(f'{seed} {epoch} {number}'))")),
     ("no seed at all: the order must follow from seed, epoch and block", ALONE, (SEED, "")),
@@ -335,6 +357,16 @@ for _thought, _says, *_changes in [
     ),
     ("the whole block comes again: leave out what was given out", "", (REST, "order")),
     (
+        "only the block in which you go on has given some out: the next ones come whole",
+        "",
+        (REST, "order[done % block :]"),
+    ),
+    (
+        "the last block may be short: permute as many places as it has documents",
+        "",
+        ("permutation(len(documents))", "permutation(block)"),
+    ),
+    (
         "the short block is dropped: it is a block, too",
         "",
         (ORDERED, "        if len(documents) < block:\n            return\n" + ORDERED),
@@ -372,6 +404,18 @@ def none_ends(read, block, seed, epoch, done=0):
         for place in rng.permutation(len(held))[max(0, done - number * block) :]:
             yield held[place]
         if len(held) < block:
+            return
+
+
+@exercise.mistake
+def cut_before_mixing(read, block, seed, epoch, done=0):
+    """read(done) begins inside a block: a block is read and mixed whole, then cut"""
+    stream = read(done)
+    for number in count(done // block):
+        documents = list(islice(stream, block))
+        order = np.random.default_rng([seed, epoch, number]).permutation(len(documents))
+        yield from (documents[place] for place in order)
+        if len(documents) < block:
             return
 
 

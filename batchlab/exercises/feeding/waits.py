@@ -96,6 +96,8 @@ for _thought, *_changes in [
     ("workers build ahead: they do not begin when the loop asks", (BEGUN, "max(free[number % workers], now)")),
     ("number // workers counts rounds: the worker is number % workers", (BEGUN, BEGUN.replace("%", "//")), ("free[number % workers] = ready", "free[number // workers] = ready")),
     ("a loop that is late waits for nothing, and its clock never goes back", (WAIT, "ready - now"), (NOW, "        now = ready\n")),
+    ("before is negative for the first ones: nothing bounds them, and taken[-1] is another micro-batch", (BEGUN, BEGUN.replace(" if before >= 0 else 0.0", ""))),
+    ("the loop asks for the first one at 0: a step follows a micro-batch", ("[0.0] * workers, 0.0", "[0.0] * workers, step")),
     ("the sum: asked is the wait for each", ("    return waited", "    return sum(waited)")),
 ]:  # fmt: skip
     exercise.edit(_thought, _changes)
@@ -114,3 +116,9 @@ def by_worker(builds, step, workers, prefetch):
         found[i] = taken[i] - now
         now = taken[i] + step
     return found
+
+
+@exercise.mistake
+def by_the_pace(builds, step, workers, prefetch):
+    """build / workers - step is a mean over many: here each micro-batch waits by its own times"""
+    return [max(0.0, build / workers - step) for build in builds]

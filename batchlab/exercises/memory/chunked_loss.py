@@ -138,6 +138,7 @@ exercise = Exercise(
         (20, 8, {"frozen": "hidden"}),
         (300, 64, {"dtype": "bfloat16"}),
         (96, 16, {"peak": True}),
+        (20, 8, {"lost": list(range(20))}),
     ],
     drawn=drawn,
     passed="Right: the loss and the gradients of all logits at once, and the logits of one chunk.",
@@ -160,6 +161,19 @@ for _thought, *_changes in [
     (
         "the mean: the sum over the target tokens is asked",
         (BACK, BACK + " / (labels != loop.IGNORE).sum().clamp(min=1)"),
+    ),
+    (
+        "the mean of the chunks' means: the sum over the target tokens is asked",
+        (SUMMED, MEAN),
+        (BACK, BACK + " / -(-len(labels) // chunk)"),
+    ),
+    (
+        "torch.zeros(1) has a dimension: begin with 0, or with torch.zeros(())",
+        (LOOP, "    import torch\n\n    total = torch.zeros(1)\n"),
+    ),
+    (
+        "where no chunk has a target nothing was added, and 0 is an int: no chunk needs to be left out",
+        (ADDED, "if (targets == loop.IGNORE).all():\n            continue\n        " + ADDED),
     ),
     ("divided by the slots: the sum is asked", (BACK, BACK + " / len(labels)")),
     ("divided by the number of chunks", (BACK, BACK + " / -(-len(labels) // chunk)")),

@@ -39,7 +39,9 @@ exercise = Exercise(
     ),
     mentions=lambda budget, states, slot, length, sequences: (states + length * slot,),
     shown=[
+        (1_060, 50, 2, 50, 30),
         (890, 50, 2, 50, 18),
+        (500, 200, 2, 50, 7),
         (1_000, 200, 2, 50, 20),
         (1_150, 150, 2, 50, 30),
         (9_000, 200, 2, 50, 6),
@@ -68,6 +70,32 @@ for _thought, _says, *_changes in [
             "    for rows in range(sequences, 0, -1):\n",
         ),
     ),
+    (
+        "rounded twice: the accumulation is rounded up, and the rows down",
+        "",
+        (
+            "    for rows in range(sequences, 0, -1):\n",
+            "    most = (budget - states) // (length * slot)\n    if most > 0:\n"
+            "        return sequences // -(-sequences // most)\n"
+            "    for rows in range(sequences, 0, -1):\n",
+        ),
+    ),
+    (
+        "gcd(rows, sequences) divides both: asked is a divisor of the sequences that is not above rows",
+        "",
+        (
+            "    for rows in range(sequences, 0, -1):\n",
+            "    import math\n\n    if budget >= states + length * slot:\n"
+            "        return math.gcd((budget - states) // (length * slot), sequences)\n"
+            "    for rows in range(sequences, 0, -1):\n",
+        ),
+    ),
+    (
+        "the states are there once, not once a row",
+        "",
+        (FITS, "rows * (states + length * slot) <= budget"),
+    ),
+    ("1 is a divisor, too: a range ends before its stop", "", (LOOP, "range(sequences, 1, -1)")),
     ("a row has `length` slots, not one", "", (FITS, FITS.replace(" * length", ""))),
     (
         "powers of two are a habit, not a rule",
@@ -90,6 +118,16 @@ for _thought, _says, *_changes in [
     ),
     ("a float: a count is an int", "a count is an int", (BACK, "return rows / 1\n")),
     ("0 rows train nothing: refuse", "", (REFUSE, "return 0")),
+    (
+        "nothing is returned where no row fits: raise a ValueError",
+        "",
+        (REFUSE, "return None"),
+    ),
+    (
+        "an assertion is no ValueError: raise one",
+        "",
+        (REFUSE, "assert False, f'one row needs {states + length * slot}'"),
+    ),
     ("one row is tried although it does not fit: refuse", "", (REFUSE, "return 1")),
     (
         "refuses, and does not say how much one row needs",

@@ -345,6 +345,29 @@ def inside_except(step, documents, sequences, most):
 
 
 @exercise.mistake
+def error_kept(step, documents, sequences, most):
+    """the last ValueError holds the failed step: its frame has a name for the error, keep none"""
+    from batchlab.memory import limits
+
+    if len(documents) < sequences:
+        raise ValueError(f"{len(documents)} documents, {sequences} in a step")
+    worst = sorted(documents, key=len)[-sequences:]
+    for rows in range(min(most, sequences), 0, -1):
+        if sequences % rows:
+            continue
+        failed = None
+        try:
+            step([worst[i : i + rows] for i in range(0, sequences, rows)])
+        except Exception as error:
+            failed = error
+        if failed is None:
+            return rows, sequences // rows
+        if not limits.out_of_memory(failed):
+            raise failed
+    raise ValueError(f"not even one row of {len(worst[-1])} tokens fits")
+
+
+@exercise.mistake
 def binary_search(step, documents, sequences, most):
     """in another order, as by halves: from the most down, and stop at the first that fits"""
     from batchlab.memory import limits

@@ -60,7 +60,10 @@ def llama_8b():
 
 
 def script_peak(**replaced):
-    """Bytes at the fullest moment of the script's first step, of one micro-batch, with weights."""
+    """Bytes at the fullest moment of a few of the script's steps, weights included.
+
+    One step of one micro-batch, unless `replaced` says otherwise.
+    """
     from batchlab.classroom import script
     from batchlab.memory import trace
 
@@ -245,7 +248,7 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
     import gc
     import weakref
 
-    held, seen = [], {"answer": None, "tries": [], "unlike": "", "kept": False}
+    held, ends, seen = [], set(), {"answer": None, "tries": [], "unlike": "", "kept": False}
     thrown = ENDS[breaks]() if breaks else None
     documents = [[1 + 3 * length % 5] * length for length in lengths]  # equal ones, too
 
@@ -263,20 +266,31 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
             raise thrown
         for number, micro in enumerate(seen["tries"][-1]):
             if len(micro) * max(micro, default=0) + (gradient if number else 0) > capacity:
-                raise out_of_memory(kind)
+                ended = out_of_memory(kind)
+                ends.add(id(ended))
+                raise ended
 
     try:
         found = answer(step, documents, sequences, most)
         seen["answer"] = list(found) if isinstance(found, tuple | list) else found
     except BaseException as error:
         refused = isinstance(error, ValueError) and not thrown
-        if refused and error.__context__ and any(one() for one in held):
-            raise RuntimeError("the failed step lives on in the ValueError's __context__") from None
+        if refused and any(one() for one in held):
+            gc.collect()
+        if refused and any(one() for one in held):
+            where = "__context__" if ends & {*map(id, _behind(error))} else "frame"
+            raise RuntimeError(f"the failed step lives on in the ValueError's {where}") from None
         if error is not thrown:
             raise
         seen["answer"] = f"the step's own {type(thrown).__name__} went through"
     seen["moved"] = [len(one) for one in documents] != list(lengths)
     return seen
+
+
+def _behind(error):
+    """The errors during which this one was raised."""
+    while error := error.__context__:
+        yield error
 
 
 def _unlike(micro_batches, documents):
