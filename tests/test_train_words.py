@@ -131,3 +131,31 @@ def test_adapters_go_on_after_a_stop_and_the_doctor_and_tensorboard_hear(tmp_pat
     )
     events = list((tmp_path / "run/tensorboard").rglob("events*"))
     assert len(events) == 2 and all(one.stat().st_size > 500 for one in events)
+
+
+@pytest.mark.slow
+def test_steps_that_change_nothing_are_told_and_end_the_run_where_all_are(tmp_path, capsys):
+    """The faults: with gradients that are no numbers a run went on to its end and was praised, and
+    --json said "Out of range float values"; behind --tokens it trained at a rate of 0 in silence.
+    """
+    small = ["--rows", "1", "--length", "64", "--json"]
+    words = ["train", str(tmp_path / "wild"), *small, "--rate", "1e30"]
+    assert cli.main([*words, "--steps", "4"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one.get("skipped", False) for one in told["curve"]] == [False, True, True, True]
+    assert told["curve"][-1]["grad_norm"] is None
+    assert told["notes"] == [
+        "loss or gradient was not finite in 3 of 4 steps, the first of them step 2: they left the "
+        "weights as they were"
+    ]
+    assert cli.main([*words, "--steps", "40"]) == 1
+    assert "not finite in 10 steps up to step 14, which left the" in capsys.readouterr().err
+    words = ["train", str(tmp_path / "late"), *small, "--tokens", "700", "--schedule", "linear"]
+    assert cli.main([*words, "--steps", "3"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    seen = [0, *(one["tokens"] for one in told["curve"])]
+    late = [step for step in (1, 2, 3) if seen[step - 1] >= 700]
+    assert late and told["notes"] == [
+        f"the rate was 0 in {len(late)} of 3 steps, the first of them step {late[0]}: --tokens 700 "
+        "were trained before it"
+    ]

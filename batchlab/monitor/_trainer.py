@@ -3,6 +3,7 @@
 Trainer(..., callbacks=[monitor.callback("run.jsonl")])
 """
 
+import atexit
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,9 @@ def callback(
     """A callback for the trainers of transformers and TRL that records their steps for `doctor`.
 
     It takes what `watch` takes and promises the same: whatever fails in it ends no training. It
-    logs `to` the tools that the trainer reports to, unless you say which.
+    logs `to` the tools that the trainer reports to, unless you say which. A trainer tells nobody
+    that it failed: what was seen of that training is written when the next one begins or Python
+    ends.
     """
     from transformers import TrainerCallback
 
@@ -63,6 +66,8 @@ def callback(
 
         @guarded("the run")
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            self._end()  # of a training that failed
+            atexit.register(self._end)
             model, self.stack = kwargs["model"], _name(args)
             self.recorder = one = Recorder(
                 model, path, every=every, source="trainer", probe=probe,
@@ -93,13 +98,19 @@ def callback(
         on_evaluate = on_predict = asks("was", "evaluation")
         on_save = asks("was", "saving")
 
-        @guarded("the end")
         def on_train_end(self, *_: Any, **__: Any) -> None:
+            if one := self._end():
+                one.tell_if_empty()
+
+        @guarded("the end")
+        def _end(self) -> Recorder | None:
+            atexit.unregister(self._end)
             one, self.recorder = self.recorder, None
+            untimed, self.untimed = self.untimed, None
             if one:
                 one.close()
-                one.tell_if_empty()
-            if self.untimed:
-                self.untimed()
+            if untimed:
+                untimed()
+            return one
 
     return Listener()
