@@ -188,13 +188,18 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
                         )  # fmt: skip
                     dist.barrier()
             vain = vain + 1 if took.skipped else 0
-            if vain == IN_VAIN:
-                raise ValueError(
-                    f"loss or gradient was not finite in {vain} steps up to step {step + 1:,}, "
-                    "which left the weights as they were: a smaller --rate, or other documents"
-                )
+            _require_progress(vain, step + 1)
     rows.end()
     write_folder(folder, model, rows.corpus.tokenizer)
+
+
+def _require_progress(vain: int, step: int) -> None:
+    """ValueError after as many steps in a row that changed no weight."""
+    if vain == IN_VAIN:
+        raise ValueError(
+            f"loss or gradient was not finite in {vain} steps up to step {step:,}, which left the "
+            "weights as they were: a smaller --rate, or other documents"
+        )
 
 
 def _finite(number: float) -> float | None:

@@ -40,6 +40,25 @@ def _hear(one: Recorder, logs: Mapping[str, Any]) -> None:
     one.told("gradient_norm", logs.get("grad_norm"))
 
 
+class _Ends:
+    """What ends a recording once, whoever asks for it."""
+
+    stack = "Trainer"
+    recorder: Recorder | None = None
+    untimed: Callable[[], None] | None = None
+
+    @guarded("the end")
+    def _end(self) -> Recorder | None:
+        atexit.unregister(self._end)
+        one, self.recorder = self.recorder, None
+        untimed, self.untimed = self.untimed, None
+        if one:
+            one.close()
+        if untimed:
+            untimed()
+        return one
+
+
 def callback(
     path: str | Path, *, every: int = 50, probe: bool = False, to: To | None = None
 ) -> Any:
@@ -55,14 +74,11 @@ def callback(
     checked(every)
     named = None if to is None else asked(to)
 
-    class Listener(TrainerCallback):
+    class Listener(_Ends, TrainerCallback):
         """Hears of the steps, and of what lay between two of them once it is over."""
-
-        stack, recorder = "Trainer", None
 
         def __init__(self) -> None:
             self.lost: dict[str, str] = {}
-            self.untimed: Callable[[], None] | None = None
 
         @guarded("the run")
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -101,16 +117,5 @@ def callback(
         def on_train_end(self, *_: Any, **__: Any) -> None:
             if one := self._end():
                 one.tell_if_empty()
-
-        @guarded("the end")
-        def _end(self) -> Recorder | None:
-            atexit.unregister(self._end)
-            one, self.recorder = self.recorder, None
-            untimed, self.untimed = self.untimed, None
-            if one:
-                one.close()
-            if untimed:
-                untimed()
-            return one
 
     return Listener()
