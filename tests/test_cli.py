@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -260,6 +261,17 @@ def test_a_closed_pipe_is_quiet(tmp_path):
         text=True,
     )
     assert (piped.returncode, piped.stdout, piped.stderr) == (0, "{\n", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")
+def test_a_terminal_that_is_closed_at_the_end_is_a_reader_that_left():
+    """The fault: a run that had trained to its end came back with exit code 1."""
+    ours, theirs = os.openpty()
+    os.close(ours)
+    words = [sys.executable, "-m", "batchlab", "rates", "--from-batch", "8"]
+    done = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE, text=True)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("verb", ["padding", "pack", "plan"])

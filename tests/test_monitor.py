@@ -1,6 +1,7 @@
 """A loop of your own leaves records: what was counted, what was waited for, and by whom."""
 
 import gc
+import subprocess
 import sys
 import time
 from types import SimpleNamespace
@@ -193,7 +194,7 @@ def test_borders_that_flash_attention_is_given_are_those_of_the_documents():
     assert "cu_seqlens" not in _calls.micro_batch({"input_ids": ids}, decodes=False)
 
 
-def train(path, *, probe=False, callbacks=(), **options):
+def train(path, *, probe=False, callbacks=(), listener=None, **options):
     """Ten steps of a real Trainer on documents of 8, 16 and 24 tokens."""
     from datasets import Dataset
     from transformers import Trainer, TrainingArguments
@@ -221,9 +222,21 @@ def train(path, *, probe=False, callbacks=(), **options):
         train_dataset=rows,
         eval_dataset=rows,
         data_collator=collate,
-        callbacks=[monitor.callback(path, every=4, probe=probe), *callbacks],
+        callbacks=[listener or monitor.callback(path, every=4, probe=probe), *callbacks],
     ).train()
     return records.read(path)
+
+
+def fails():
+    """A callback that ends a Trainer's run in its fifth step."""
+    from transformers import TrainerCallback
+
+    class Fails(TrainerCallback):
+        def on_step_end(self, args, state, control, **_):
+            if state.global_step == 5:
+                raise ZeroDivisionError
+
+    return Fails()
 
 
 def test_a_transformers_trainer_is_recorded_with_one_callback(tmp_path):
@@ -234,6 +247,27 @@ def test_a_transformers_trainer_is_recorded_with_one_callback(tmp_path):
     assert all(record["real_tokens"] <= record["slots"] for record in found)
     assert all(0 < record["optimizer_seconds"] < record["seconds"] for record in found)
     assert doctor.diagnose(found.cells()).subject.rows == 2
+
+
+def test_a_trainer_that_fails_leaves_what_was_seen(tmp_path):
+    """The fault: a run that failed before its first record, of 50 steps, left no file at all."""
+    code = (
+        "import sys; from pathlib import Path; from batchlab import monitor\n"
+        "from tests.test_monitor import fails, train\n"
+        "path = Path(sys.argv[1])\n"
+        "train(path, callbacks=[fails()], listener=monitor.callback(path))"
+    )
+    path = tmp_path / "run.jsonl"
+    ended = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert ended.stderr.strip().endswith("ZeroDivisionError"), ended.stderr
+    assert [record["steps"] for record in records.read(path)] == [4], "the first warms up"
+
+
+def test_a_trainer_that_begins_anew_after_a_failure_has_both_in_its_record(tmp_path):
+    path, listener = tmp_path / "run.jsonl", monitor.callback(tmp_path / "run.jsonl")
+    with pytest.raises(ZeroDivisionError):
+        train(path, callbacks=[fails()], listener=listener)
+    assert [record["steps"] for record in train(path, listener=listener)] == [4, 9]
 
 
 def test_a_trainer_that_probes_has_more_sizes_and_the_same_steps(tmp_path):

@@ -235,8 +235,9 @@ def test_a_trace_is_read_back_as_it_was_written(tmp_path):
         ("", "no requests in it"),
         ('{"arrival": 1, "prompt": 2}\n', "line 1: no field output; a request has arrival, prom"),
         ('{"arrival": -1, "prompt": 2, "output": 3}\n', "line 1: arrival must be a number of at"),
-        ('{"arrival": 1, "prompt": 2.5, "output": 3}\n', "2.5"),
-        ('{"arrival": 1, "prompt": 0, "output": 3}\n', "0"),
+        ('{"arrival": 1, "prompt": 2.5, "output": 3}\n', "line 1: prompt must be a whole .* 2.5"),
+        ('{"arrival": 1, "prompt": 0, "output": 3}\n', "line 1: prompt must be .* least 1, got 0"),
+        ('{"arrival": 1, "prompt": true, "output": 3}\n', "line 1: prompt must be .* got True"),
         ("[1]\n", "line 1: no field arrival"),
     ],
 )
@@ -246,6 +247,24 @@ def test_a_trace_that_makes_no_sense_is_refused_with_its_line(tmp_path, text, sa
     with pytest.raises(ValueError, match=says) as caught:
         serving.read(path)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("arrival,prompt,output\n0,5,10,5\n", "line 2: more fields than the 3 of line 1"),
+        ("arrival,prompt,output,prompt\n0,5,10,5\n", "line 1: the field prompt stands there twi"),
+        ("arrival,prompt,output\n\n0,x,10\n", "line 3: prompt must be"),
+    ],
+)
+def test_a_table_that_could_be_read_in_two_ways_is_refused(tmp_path, text, says):
+    """The mistake: of 0,5 seconds and a prompt of 10 tokens, it served 0 seconds and a prompt of 5;
+    and the line that it named did not count the empty ones.
+    """
+    path = tmp_path / "trace.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=says):
+        serving.read(path)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from batchlab import cli, records
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import training
-from batchlab.cluster._heard import Heard
+from batchlab.cluster._heard import Heard, say
 from batchlab.cluster._process import dealt, pieces
 
 
@@ -72,6 +72,16 @@ def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo):
     mistake = training._reason(tmp_path, heard(tmp_path, *lines))
     assert mistake.startswith("process 1 raised ValueError: no; 3 steps")
     assert "goes on from there" in killed and "goes on from there" not in mistake
+
+
+def test_last_words_behind_a_bar_of_progress_are_heard(tmp_path, capfd):
+    """The fault: a file that was read slowly left a bar, and the run was said to have ended before
+    it could join, whatever it had said.
+    """
+    os.write(2, b"\rsome.jsonl: 3,000 documents\r                 \r")
+    say(1, "raised ValueError: no\nand more")
+    found = heard(tmp_path, capfd.readouterr().err)
+    assert found.said == {"1": "raised ValueError: no"}
 
 
 def test_who_is_silent_and_who_never_came(tmp_path):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -128,6 +129,28 @@ def test_a_folder_of_no_run_keeps_what_lies_in_it(tmp_path, capsys):
     )
     found = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
     assert sorted(map(str, found)) == sorted(own)
+
+
+def test_a_name_to_which_no_model_can_be_written_is_refused_before_the_run(tmp_path, capsys):
+    """The fault: all steps were trained, and then the weights had nowhere to go."""
+    assert cli.main(["train", str(tmp_path / "run\udcff"), "--steps", "1"]) == 1
+    said = capsys.readouterr().err
+    assert "the name of a run's folder is UTF-8, got " in said
+    assert said.count("\n") == 1 and not list(tmp_path.iterdir())
+    training.require_own(tmp_path / "Läufe 走")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full, of Linux")
+def test_a_full_disk_names_the_file(tmp_path):
+    """The mistake: an open file is written without its name, and so is its error."""
+    for name in ("asked.json.part", curves.CURVE, "lock"):
+        (tmp_path / name).symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"No space left on device: '.*/asked\.json\.part'"):
+        _pointer.replace(tmp_path / "asked.json", "told")
+    with pytest.raises(OSError, match=r"No space left on device: '.*/curve\.jsonl'"):
+        curves.append(tmp_path, {"step": 1}, to_disk=False)
+    with pytest.raises(OSError, match=r"'.*/lock'"), lock.held(tmp_path):
+        pytest.fail("a lock that nobody can read")
 
 
 def test_a_model_on_this_disk_is_named_with_its_config(tmp_path):

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from batchlab import cli, data, loop, model, rates
+from batchlab.cli import train
 from batchlab.cluster import _made, training
 from batchlab.cluster._process import EVALUATED, _Rows, factor
 
@@ -131,3 +132,33 @@ def test_adapters_go_on_after_a_stop_and_the_doctor_and_tensorboard_hear(tmp_pat
     )
     events = list((tmp_path / "run/tensorboard").rglob("events*"))
     assert len(events) == 2 and all(one.stat().st_size > 500 for one in events)
+
+
+@pytest.mark.slow
+def test_steps_that_change_nothing_are_told_and_end_the_run_where_all_are(tmp_path, capsys):
+    """The faults: with gradients that are no numbers a run went on to its end and was praised, and
+    --json said "Out of range float values".
+    """
+    small = ["--rows", "1", "--length", "64", "--json"]
+    words = ["train", str(tmp_path / "wild"), *small, "--rate", "1e30"]
+    assert cli.main([*words, "--steps", "4"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one.get("skipped", False) for one in told["curve"]] == [False, True, True, True]
+    assert told["curve"][-1]["grad_norm"] is None
+    assert told["notes"] == [
+        "loss or gradient was not finite in 3 of 4 steps, the first of them step 2: they left the "
+        "weights as they were"
+    ]
+    assert cli.main([*words, "--steps", "40"]) == 1
+    assert "not finite in 10 steps up to step 14, which left the" in capsys.readouterr().err
+
+
+def test_steps_behind_the_end_of_a_schedule_are_told():
+    """The fault: they were trained at a rate of 0, and nobody heard of it."""
+    lines = [{"step": step, "tokens": 100 * step} for step in (1, 2, 3, 4, 5)]
+    assert train._in_vain(lines, rates.Curve(300, 0, "linear")) == [
+        "the rate was 0 in 2 of 5 steps, the first of them step 4: --tokens 300 were trained "
+        "before it"
+    ]
+    for silent in (rates.Curve(500, 0, "cosine"), rates.Curve(300, 0, "constant")):
+        assert train._in_vain(lines, silent) == []

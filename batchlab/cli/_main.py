@@ -9,6 +9,7 @@ It exits 0; 2 after a usage error; 1 after bad input, with one clear line.
 import argparse
 import contextlib
 import csv
+import errno
 import importlib
 import json
 import os
@@ -104,8 +105,6 @@ def main(words: Sequence[str] | None = None) -> int:
         check(args)
         answer: Answer = _verb(VERBS[args.verb]).run(args)
         _show(answer, args)
-        if sys.stdout is not None:  # closed from the beginning: `>&-`
-            sys.stdout.flush()
         return answer.code
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -134,7 +133,15 @@ def _show(answer: Answer, args: argparse.Namespace) -> None:
 
         plots.save(answer.figure(), args.figure)
         print(f"drawn: {args.figure}", file=sys.stderr)
-    print(json.dumps(answer.data, indent=2, allow_nan=False) if args.json else answer.text)
+    text = json.dumps(answer.data, indent=2, allow_nan=False) if args.json else answer.text
+    try:
+        print(text)
+        if sys.stdout is not None:  # closed from the beginning: `>&-`
+            sys.stdout.flush()
+    except OSError as error:
+        if error.errno == errno.EIO:  # a terminal that was closed: nobody reads on
+            raise BrokenPipeError from None
+        raise
 
 
 def _verb(module: str) -> ModuleType:

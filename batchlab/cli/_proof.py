@@ -39,7 +39,8 @@ def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str | No
 
     A record does not say at which step its life began: as many target tokens must stand in as many
     steps somewhere in the curve. Of a life that was killed the ranks may have written unequally
-    often: what all of them wrote is compared.
+    often: what all of them wrote is compared. The optimizer does not hear of a step that is
+    skipped: its tokens stand with those of the next.
     """
     ranks: list[list[records.Cell]] = []
     try:
@@ -53,7 +54,7 @@ def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str | No
     shared = list(zip(*ranks, strict=False))
     steps = sum(cells[0].steps for cells in shared)
     tokens = sum(cell.counts.target_tokens or 0 for cells in shared for cell in cells)
-    counts = [0, *(line["tokens"] for line in lines)]
+    counts = [0, *(line["tokens"] for line in lines if not line.get("skipped"))]
     if any(late - early == tokens for early, late in zip(counts, counts[steps:], strict=False)):
         return ""
     return f"{tokens:,} target tokens in {steps:,} steps: no {steps:,} steps of the curve have them"

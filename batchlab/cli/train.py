@@ -8,6 +8,7 @@ At the end the model lies in RUN/model, as transformers and peft load it.
 """
 
 import argparse
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> Answer:
     from batchlab.cluster import training
 
     tokens, warmup = (one and int(one) for one in (args.tokens, args.warmup_tokens))
-    rates.Curve(tokens, warmup or 0, args.schedule)  # refused before anything starts
+    curve = rates.Curve(tokens, warmup or 0, args.schedule)  # refused before anything starts
     settings = training.Settings(
         args.data, args.model, rows=args.rows, length=args.length, rate=args.rate, form=args.form,
         stream=training.is_large(args.data), schedule=args.schedule, tokens=tokens,
@@ -51,7 +52,7 @@ def run(args: argparse.Namespace) -> Answer:
 
         def heard(lines: list[dict[str, Any]]) -> None:
             if lines:
-                shown(lines[-1]["step"], args.steps, f"loss {lines[-1]['loss']:.3f}")
+                shown(lines[-1]["step"], args.steps, f"loss {_shown(lines[-1]['loss'])}")
 
         try:
             lines = training.launch(
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> Answer:
             )  # fmt: skip
         except RuntimeError as error:
             raise ValueError(str(error)) from None
-    notes = training.notes(args.run)
+    notes = [*training.notes(args.run), *_in_vain(lines, curve)]
     data: dict[str, Any] = {"run": str(args.run), "curve": lines, "notes": notes}
     said = [_told(args, settings, lines), *notes]
     if args.doctor:
@@ -68,6 +69,29 @@ def run(args: argparse.Namespace) -> Answer:
         data["doctor"] = found.data
         said.append(f"\n{found.text}")
     return Answer(data, "\n".join(said))
+
+
+def _in_vain(lines: list[dict[str, Any]], curve: Any) -> list[str]:
+    """Which steps changed nothing, and why."""
+    of = f"of {len(lines):,} steps, the first of them step"
+    said, steps = [], [one["step"] for one in lines if one.get("skipped")]
+    if steps:
+        said.append(
+            f"loss or gradient was not finite in {len(steps):,} {of} {steps[0]:,}: they left the "
+            "weights as they were"
+        )
+    ended = curve.total_tokens if curve.shape != "constant" else None
+    late = [b["step"] for a, b in itertools.pairwise(lines) if ended and a["tokens"] >= ended]
+    if late:
+        said.append(
+            f"the rate was 0 in {len(late):,} {of} {late[0]:,}: --tokens {ended:,} were trained "
+            "before it"
+        )
+    return said
+
+
+def _shown(number: float | None) -> str:
+    return "not finite" if number is None else f"{number:.3f}"
 
 
 def _told(args: argparse.Namespace, settings: Any, lines: list[dict[str, Any]]) -> str:
@@ -79,8 +103,8 @@ def _told(args: argparse.Namespace, settings: Any, lines: list[dict[str, Any]]) 
     if picked[-1] != last:
         picked.append(last)
     rows = [
-        [f"{one['step']:,}", f"{one['tokens']:,}", f"{one['loss']:.3f}",
-         f"{one['held_out']:.3f}" if "held_out" in one else "", f"{one['grad_norm']:.3f}"]
+        [f"{one['step']:,}", f"{one['tokens']:,}", _shown(one["loss"]),
+         _shown(one["held_out"]) if "held_out" in one else "", _shown(one["grad_norm"])]
         for one in picked
     ]  # fmt: skip
     heads = ["steps", "target tokens", "loss, nats", "held out", "gradient norm"]

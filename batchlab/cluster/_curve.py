@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from batchlab.cluster._pointer import Latest, measured, replace
+from batchlab.cluster._pointer import Latest, measured, named, replace
 
 __all__ = ["CURVE", "append", "curve", "cut_back", "keep", "was_saved"]
 
@@ -18,6 +18,7 @@ CURVE = "curve.jsonl"
 def curve(folder: Path) -> list[dict[str, Any]]:
     """The steps that are done: step, target tokens so far, loss, gradient norm, seconds.
 
+    A loss or norm that was not finite is None, and the step `skipped`: it left the weights alone.
     A last line without its end is still being written; any other that is no step is refused.
     """
     try:
@@ -41,7 +42,7 @@ def was_saved(lines: list[dict[str, Any]]) -> bool:
 
 def append(folder: Path, line: dict[str, Any], *, to_disk: bool) -> None:
     """Add a step; `to_disk` waits for the disk, before a checkpoint relies on it."""
-    with (folder / CURVE).open("a") as file:
+    with named(folder / CURVE), (folder / CURVE).open("a") as file:
         file.write(json.dumps(line) + "\n")
         file.flush()
         if to_disk:

@@ -20,8 +20,11 @@ PATIENCE = 5.0  # seconds for what is left in the pipe
 
 
 def say(rank: int, what: str) -> None:
-    """Tell whoever started the run how a process failed; one write, so that lines stay whole."""
-    line = f"batchlab: process {rank} {what.splitlines()[0][:2000]}\n"
+    """Tell whoever started the run how a process failed; one write, so that lines stay whole.
+
+    It begins a line: a bar of progress may have left the one before without an end.
+    """
+    line = f"\nbatchlab: process {rank} {what.splitlines()[0][:2000]}\n"
     with contextlib.suppress(OSError):
         os.write(2, line.encode())
 

@@ -13,6 +13,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from batchlab.cluster._pointer import named
+
 __all__ = ["alone", "held", "require_free", "stay"]
 
 PATIENCE = 30.0  # seconds for the processes of an earlier start to leave
@@ -24,10 +26,11 @@ def held(folder: Path) -> Iterator[None]:
     with (folder / "lock").open("a+") as file:
         if not _take(file.fileno()):
             raise ValueError(_in_use(folder))
-        file.truncate(0)
         began = time.strftime("%Y-%m-%d %H:%M:%S")
-        file.write(f"process {os.getpid()} on {socket.gethostname()}, since {began}")
-        file.flush()
+        who = f"process {os.getpid()} on {socket.gethostname()}, since {began}"
+        with named(folder / "lock"):
+            os.truncate(file.fileno(), 0)
+            os.write(file.fileno(), who.encode())
         yield
 
 

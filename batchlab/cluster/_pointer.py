@@ -7,6 +7,7 @@ the curve, of which a copy lies with the weights. It proves itself and the files
 stands in it with its checksum.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -15,8 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["OWN", "Latest", "checkpoints", "damage", "latest", "measured", "point", "replace"]
-__all__ += ["seen", "whole"]
+__all__ = ["OWN", "Latest", "checkpoints", "damage", "latest", "measured", "named", "point"]
+__all__ += ["replace", "seen", "whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
 Measured = list[Any]  # bytes, SHA-256
@@ -129,11 +130,21 @@ def damage(folder: Path, one: Latest) -> str:
 def replace(path: Path, text: str) -> None:
     """Write a file whole or not at all, on the disk when this returns."""
     part = path.with_name(f"{path.name}.part")
-    with part.open("w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    with named(part):
+        with part.open("w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+
+
+@contextlib.contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Say which file the disk refuses: an open one is written without its name."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or str(path)) from None
 
 
 def _read(path: Path) -> Latest | str | None:

@@ -6,6 +6,7 @@ Started by `cluster.training` under torchrun, through `_member`. The first proce
 them train, and each one records itself (monitor.rank0.jsonl, ...).
 """
 
+import math
 import os
 import sys
 import time
@@ -35,6 +36,7 @@ HELD_OUT = 0.05  # share of the rows that is never trained on
 EVALUATED = 32  # of these rows, at most: all 92 of the embedded documents took 28 % of a run
 CLIP, WARM_UP = 1.0, 10  # norm of a gradient; steps
 SAVES = 10  # of a run
+IN_VAIN = 10  # steps in a row that change no weight: the run ends
 
 
 def pieces(rows: int, of_a_piece: int, seed: int, step: int) -> list[list[int]]:
@@ -146,7 +148,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
         _note(folder, [*faults, cut_back(folder, found)], begun)
     evaluated = rows.held_out[:EVALUATED]
     share = len(evaluated) // ranks or 1  # equally many: FSDP2 gathers weights for each
-    kept = [rows.held([one]) for one in evaluated[rank * share :][:share]]
+    kept, vain = [rows.held([one]) for one in evaluated[rank * share :][:share]], 0
     how = {"every": min(50, max(1, steps // 20)), "to": asked["report_to"]}
     with monitor.watch(model, optimizer, folder / "monitor.jsonl", **how) as watch:
         for step in range(begun, steps):
@@ -158,13 +160,15 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
             took = loop.train_step(model, optimizer, parts, max_grad_norm=CLIP, world=around)
             watch.log(loss=took.loss, gradient_norm=took.grad_norm, clip=CLIP)
             tokens += took.target_tokens
-            line = {"step": step + 1, "tokens": tokens, "loss": took.loss}
-            line |= {"grad_norm": took.grad_norm, "seconds": time.perf_counter() - start}
+            line = {"step": step + 1, "tokens": tokens, "loss": _finite(took.loss)}
+            line |= {"grad_norm": _finite(took.grad_norm), "seconds": time.perf_counter() - start}
+            line |= {"skipped": True} if took.skipped else {}
             due = (step + 1) % max(1, steps // SAVES) == 0 or step + 1 == steps
             if due:
                 with watch.part("evaluation"):
-                    line["held_out"] = loop.evaluate(model, kept, world=around)
-                    watch.log(held_out=line["held_out"])
+                    held_out = loop.evaluate(model, kept, world=around)
+                    line["held_out"] = _finite(held_out)
+                    watch.log(held_out=held_out)
                 with watch.part("saving"):
                     checkpoints.write(saved, model, optimizer, step + 1)
                     at = rows.states()
@@ -183,8 +187,24 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
                             ),
                         )  # fmt: skip
                     dist.barrier()
+            vain = vain + 1 if took.skipped else 0
+            _require_progress(vain, step + 1)
     rows.end()
     write_folder(folder, model, rows.corpus.tokenizer)
+
+
+def _require_progress(vain: int, step: int) -> None:
+    """ValueError after as many steps in a row that changed no weight."""
+    if vain == IN_VAIN:
+        raise ValueError(
+            f"loss or gradient was not finite in {vain} steps up to step {step:,}, which left the "
+            "weights as they were: a smaller --rate, or other documents"
+        )
+
+
+def _finite(number: float) -> float | None:
+    """What JSON has a word for."""
+    return number if math.isfinite(number) else None
 
 
 def factor(settings: Settings, curve: Curve, step: int, tokens: int) -> float:

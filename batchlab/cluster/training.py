@@ -201,7 +201,13 @@ def is_large(documents: str | None) -> bool:
 
 
 def require_own(folder: Path) -> None:
-    """ValueError if what a run would write over lies in a folder that is of no run."""
+    """ValueError if what a run would write over lies in a folder that is of no run, or the name
+    of the folder is one to which no model can be written.
+    """
+    if os.fsencode(folder).decode(errors="ignore") != str(folder):
+        raise ValueError(
+            f"the name of a run's folder is UTF-8, got {str(folder)!r}: give another one"
+        )
     if (folder / alive.ASKED).exists() or any(checkpoints(folder / "checkpoints")):
         return
     if theirs := sorted(path.name for name in WRITES for path in folder.glob(name)):

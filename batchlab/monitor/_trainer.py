@@ -3,6 +3,7 @@
 Trainer(..., callbacks=[monitor.callback("run.jsonl")])
 """
 
+import atexit
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,30 +40,50 @@ def _hear(one: Recorder, logs: Mapping[str, Any]) -> None:
     one.told("gradient_norm", logs.get("grad_norm"))
 
 
+class _Ends:
+    """What ends a recording once, whoever asks for it."""
+
+    stack = "Trainer"
+    recorder: Recorder | None = None
+    untimed: Callable[[], None] | None = None
+
+    @guarded("the end")
+    def _end(self) -> Recorder | None:
+        atexit.unregister(self._end)
+        one, self.recorder = self.recorder, None
+        untimed, self.untimed = self.untimed, None
+        if one:
+            one.close()
+        if untimed:
+            untimed()
+        return one
+
+
 def callback(
     path: str | Path, *, every: int = 50, probe: bool = False, to: To | None = None
 ) -> Any:
     """A callback for the trainers of transformers and TRL that records their steps for `doctor`.
 
     It takes what `watch` takes and promises the same: whatever fails in it ends no training. It
-    logs `to` the tools that the trainer reports to, unless you say which.
+    logs `to` the tools that the trainer reports to, unless you say which. A trainer tells nobody
+    that it failed: what was seen of that training is written when the next one begins or Python
+    ends.
     """
     from transformers import TrainerCallback
 
     checked(every)
     named = None if to is None else asked(to)
 
-    class Listener(TrainerCallback):
+    class Listener(_Ends, TrainerCallback):
         """Hears of the steps, and of what lay between two of them once it is over."""
-
-        stack, recorder = "Trainer", None
 
         def __init__(self) -> None:
             self.lost: dict[str, str] = {}
-            self.untimed: Callable[[], None] | None = None
 
         @guarded("the run")
         def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            self._end()  # of a training that failed
+            atexit.register(self._end)
             model, self.stack = kwargs["model"], _name(args)
             self.recorder = one = Recorder(
                 model, path, every=every, source="trainer", probe=probe,
@@ -93,13 +114,8 @@ def callback(
         on_evaluate = on_predict = asks("was", "evaluation")
         on_save = asks("was", "saving")
 
-        @guarded("the end")
         def on_train_end(self, *_: Any, **__: Any) -> None:
-            one, self.recorder = self.recorder, None
-            if one:
-                one.close()
+            if one := self._end():
                 one.tell_if_empty()
-            if self.untimed:
-                self.untimed()
 
     return Listener()

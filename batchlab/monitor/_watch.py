@@ -41,6 +41,9 @@ def watch(
     DistributedDataParallel, FSDP, torch.compile or PEFT wrapped them. Among several ranks each one
     writes a file of its own: `run.rank0.jsonl`, `run.rank1.jsonl`, ...
 
+    A record is written `every` so many steps, and at the end: a process that is killed loses those
+    since the last one.
+
     Whatever fails inside the recorder is told in one line and left out of the record; the loop goes
     on as if nobody watched.
 

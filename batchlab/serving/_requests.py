@@ -8,6 +8,7 @@ Words
 """
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,8 +97,7 @@ def read(path: str | Path) -> Trace:
     if path.suffix == ".jsonl":
         rows = [(number, value) for number, _, value in reading.json_lines(path)]
     elif path.suffix == ".csv":
-        lines = [line for _, line in reading.lines_of(path)]
-        rows = list(enumerate(csv.DictReader(lines), start=2))
+        rows = list(_table(path))
     else:
         raise ValueError(f"{path}: a trace is read from .csv or .jsonl")
     columns: list[list[float]] = [[], [], []]
@@ -106,21 +106,30 @@ def read(path: str | Path) -> Trace:
             column.append(_number(row, name, f"{path}, line {number}"))
     if not rows:
         raise ValueError(f"{path}: no requests in it")
-    try:
-        return trace(columns[0], *([_whole(value) for value in one] for one in columns[1:]))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    return trace(*columns)
+
+
+def _table(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Rows of a CSV file with their lines; one with more fields than names is refused."""
+    found = csv.DictReader(line for _, line in reading.lines_of(path))
+    names = found.fieldnames or []
+    if twice := [name for name in FIELDS if names.count(name) > 1]:
+        raise ValueError(f"{path}, line 1: the field {twice[0]} stands there twice")
+    for row in found:
+        if None in row:  # a decimal comma would make an arrival into a prompt
+            raise ValueError(
+                f"{path}, line {found.line_num}: more fields than the {len(names)} of line 1"
+            )
+        yield found.line_num, row
 
 
 def _number(row: object, name: str, where: str) -> float:
     if not isinstance(row, dict) or row.get(name) is None:
         raise ValueError(f"{where}: no field {name}; a request has {', '.join(FIELDS)}")
+    value, times = row[name], name == "arrival"
     try:
-        return real(float(row[name]), name, least=0)
+        number = real(float(value) if isinstance(value, str) else value, name, least=0)
+        return number if times else whole(int(number) if number.is_integer() else number, name)
     except (TypeError, ValueError):
-        shown = reading.shown(row[name])
-        raise ValueError(f"{where}: {name} must be a number of at least 0, got {shown}") from None
-
-
-def _whole(value: float) -> float | int:
-    return int(value) if value.is_integer() else value
+        right = "a number of at least 0" if times else "a whole number of at least 1"
+        raise ValueError(f"{where}: {name} must be {right}, got {reading.shown(value)}") from None
