@@ -135,10 +135,12 @@ class Bench:
         return {k for k, v in self.helpers.items() if hasattr(v, "exercise")} - taken
 
 
-def _same(there: Any, meant: Any, each: Any = map, every: Any = all) -> bool:
-    """Whether all names still mean it; with the builtins of the beginning."""
+def _same(
+    there: Any, meant: Any, each: Any = map, every: Any = all, alike: Any = operator.is_
+) -> bool:
+    """Whether all names still mean it; with the functions of the beginning."""
     try:
-        return bool(every(each(operator.is_, each(there.__getitem__, meant), meant.values())))
+        return bool(every(each(alike, each(there.__getitem__, meant), meant.values())))
     except KeyError:
         return False
 
