@@ -25,7 +25,8 @@ class Checked:
     """A value whose fields are of the types that they are declared with."""
 
     def __post_init__(self) -> None:
-        for name, kind in _declared(type(self)):
+        own: Any = type(self)  # a class is hashable, whatever its values are
+        for name, kind in _declared(own):
             value = getattr(self, name)
             if not is_of(value, kind):
                 raise ValueError(f"{name} must be {says(kind)}, got {value!r:.40}")
