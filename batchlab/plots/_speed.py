@@ -156,7 +156,8 @@ def lost_time(diagnosis: "Diagnosis", *, title: str = "") -> Picture:
         style = {"color": COLOURS[5], "hatch": "///", "edgecolor": PAPER, "linewidth": 0}
         bars.append((part.name, left, -part.seconds, style))
         left -= part.seconds
-    bars.append(("unexplained", left, useful - left, pad_style()))
+    rest = useful - left if abs(useful - left) > 1e-9 * total else 0.0  # of rounding
+    bars.append(("unexplained", left, rest, pad_style()))
     bars.append((last, 0.0, useful, {"color": REAL}))
     figure, axes = blank(7.6, 0.42 * len(bars) + 1.5)
     unit, name = second_unit(total)

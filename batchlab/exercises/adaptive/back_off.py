@@ -120,7 +120,7 @@ for _thought, _says, *_changes in [
     ("1 divides everything: go down to 1 row", "", ("- 1, 0, -1", "- 1, 1, -1")),
     ("0 rows are none", "ValueError is needed", (RAISE, "    return 0, whole\n")),
     ("the same row does not fit", "ValueError is needed", (RAISE, "    return 1, whole\n")),
-    ("nothing is raised", "without `return`", (RAISE, "")),
+    ("nothing is raised at 1 row: a ValueError is asked", "ValueError is needed", (RAISE, "")),
     ("floats: a count is an int", "a count is an int", ("whole // fewer", "whole / fewer")),
     ("the rows alone", "2 things are needed", ("fewer, whole // fewer", "fewer")),
 ]:

@@ -197,7 +197,7 @@ for _thought, *_changes in [
 ]:
     exercise.edit(_thought, _changes)
 for _thought, _says, *_changes in [
-    ("None where none fits", "without `return`", (RAISED, "return None")),
+    ("None where none fits: raise a ValueError", "ValueError is needed", (RAISED, "return None")),
     (
         "refuses without the least bytes",
         "without the least bytes",

@@ -6,7 +6,8 @@ import re
 from itertools import islice
 
 from batchlab.exercises import By, Exercise
-from batchlab.exercises.feeding.pooled_rows import CHOICES, Source
+from batchlab.exercises.feeding.pooled_rows import CHOICES
+from batchlab.exercises.feeding.source import Source
 
 
 class StreamingPacker:
