@@ -76,5 +76,10 @@ def test_a_class_leaves_memory_flat_and_nothing_behind(students, tmp_path, monke
           f"{sizes[1] >> 20} to {sizes[-1] >> 20}, of the zygote {zygotes[1] >> 20} to "
           f"{zygotes[-1] >> 20}")  # fmt: skip
     assert sizes[-1] - sizes[1] < 8 << 20 and zygotes[-1] - zygotes[1] < 8 << 20
-    assert not any(Path(f"/proc/{one}").exists() for one in there)
+    until = time.monotonic() + 10
+    while (
+        left := [one for one in there if Path(f"/proc/{one}").exists()]
+    ) and time.monotonic() < until:
+        time.sleep(0.05)  # the court ends by itself, when nobody holds its line
+    assert not left
     assert not home.exists()
