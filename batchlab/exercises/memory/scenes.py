@@ -251,6 +251,8 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
     held, ends, seen = [], set(), {"answer": None, "tries": [], "unlike": "", "kept": False}
     thrown = ENDS[breaks]() if breaks else None
     documents = [[1 + 3 * length % 5] * length for length in lengths]  # equal ones, too
+    frozen = gc.get_freeze_count()
+    gc.freeze()  # what was there before is in no circle of the answer: a look takes a thousandth
 
     def step(micro_batches):
         if any(one() for one in held):
@@ -283,6 +285,9 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
         if error is not thrown:
             raise
         seen["answer"] = f"the step's own {type(thrown).__name__} went through"
+    finally:
+        if not frozen:
+            gc.unfreeze()
     seen["moved"] = [len(one) for one in documents] != list(lengths)
     return seen
 
