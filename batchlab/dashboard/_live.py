@@ -26,9 +26,7 @@ from batchlab.dashboard._scene import Scene
 __all__ = ["Live", "follow"]
 
 SECONDS = 3.0  # between two looks
-TURN = (
-    1.0  # of reading a long run, then of rest: a training beside it has the interpreter meanwhile
-)
+TURN = 1.0  # of reading a long run, then of rest: the interpreter is a training's meanwhile
 BEAT = 10.0  # seconds, after which a state is sent again: a page knows by it that it is heard
 END = 3600.0  # seconds without a new line, after which a run is followed no more
 

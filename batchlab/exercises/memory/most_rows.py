@@ -308,6 +308,17 @@ for _thought, *_changes in [
         (FEW, "len(documents) <= sequences"),
     ),
     (
+        "the last ValueError holds the failed step: its frame has a name for the error, keep none",
+        ("        fits = True\n", "        failed = None\n"),
+        (
+            "            if not limits.out_of_memory(error):\n                raise\n"
+            "            fits = False\n        if fits:\n            return rows, sequences // rows\n",
+            "            failed = error\n"
+            "        if failed is None:\n            return rows, sequences // rows\n"
+            "        if not limits.out_of_memory(failed):\n            raise failed\n",
+        ),
+    ),
+    (
         "documents are counted against `most`: a step has `sequences`",
         (FEW, "len(documents) < most"),
     ),
@@ -342,29 +353,6 @@ def inside_except(step, documents, sequences, most):
             return attempt(exact[1:])
 
     return attempt([n for n in range(min(most, sequences), 0, -1) if sequences % n == 0])
-
-
-@exercise.mistake
-def error_kept(step, documents, sequences, most):
-    """the last ValueError holds the failed step: its frame has a name for the error, keep none"""
-    from batchlab.memory import limits
-
-    if len(documents) < sequences:
-        raise ValueError(f"{len(documents)} documents, {sequences} in a step")
-    worst = sorted(documents, key=len)[-sequences:]
-    for rows in range(min(most, sequences), 0, -1):
-        if sequences % rows:
-            continue
-        failed = None
-        try:
-            step([worst[i : i + rows] for i in range(0, sequences, rows)])
-        except Exception as error:
-            failed = error
-        if failed is None:
-            return rows, sequences // rows
-        if not limits.out_of_memory(failed):
-            raise failed
-    raise ValueError(f"not even one row of {len(worst[-1])} tokens fits")
 
 
 @exercise.mistake
