@@ -4,12 +4,17 @@ import os
 import sys
 from pathlib import Path
 
+import datasets
 import torch
 import transformers
 
-from batchlab import loop
+from batchlab import batches, loop
 from tests.test_exact import DOCUMENTS, InOrder, collate, flagged, tiny
 
+LENGTHS = [2, 9, 4, 4, 11, 3, 7, 5, 2, 6]
+SLOTS = 24
+IDS = [[1 + (5 * n + k) % 30 for k in range(size)] for n, size in enumerate(LENGTHS)]
+DATASET = datasets.Dataset.from_dict({"input_ids": IDS})
 MINE = [{"input_ids": [3]}, *DOCUMENTS[1:8]]
 
 
@@ -47,6 +52,26 @@ def by_accelerate(net):
     return losses
 
 
+def under_a_budget(folder):
+    """What each rank was given, batch by batch."""
+    net, seen = tiny(), []
+    net.register_forward_pre_hook(
+        lambda _, __, given: seen.append(given["input_ids"][given["attention_mask"] > 0].tolist()),
+        with_kwargs=True,
+    )
+    arguments = transformers.TrainingArguments(
+        output_dir=folder, use_cpu=True, report_to=[], disable_tqdm=True, num_train_epochs=2,
+        save_strategy="no",
+    )  # fmt: skip
+    trainer = transformers.Trainer(
+        net, arguments, train_dataset=DATASET, data_collator=batches.collator("padded")
+    )
+    batches.budgeted(trainer, SLOTS).train()
+    both = [None, None]
+    torch.distributed.all_gather_object(both, [sorted(one) for one in seen])
+    return both
+
+
 def main(folder):
     found = {}
     ways = {  # accelerate first: what a Trainer sets is shared with every Accelerator
@@ -59,6 +84,7 @@ def main(folder):
         net = make()
         losses = way(net)
         found[name] = net.state_dict(), losses
+    found["budget"] = under_a_budget(folder)
     if os.environ["RANK"] == "0":
         torch.save(found, Path(folder) / "found.pt")
     torch.distributed.destroy_process_group()

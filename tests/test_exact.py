@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-from batchlab import batches, loop, model
+from batchlab import batches, buckets, loop, model
 from batchlab.loop import compare_splits
 
 transformers = pytest.importorskip("transformers")
@@ -235,6 +236,15 @@ def test_what_cannot_be_counted_is_refused(tmp_path, monkeypatch):
         loop.exact(trainer)
 
 
+def under_a_budget(rank):
+    """Tokens of each batch of a rank, in two epochs of `Trainer`, whose seed is 42."""
+    from tests.exact_ranks import IDS, LENGTHS, SLOTS
+
+    sampler = buckets.sampler(LENGTHS, SLOTS, ranks=2, rank=rank, seed=42)
+    made = [batch for _ in range(2) for batch in sampler]
+    return [sorted(chain(*(IDS[number] for number in batch))) for batch in made]
+
+
 @pytest.mark.slow
 def test_two_ranks_take_the_step_of_one(tmp_path):
     """Two processes under torchrun: unequal targets on the ranks, a micro-batch without any."""
@@ -244,6 +254,7 @@ def test_two_ranks_take_the_step_of_one(tmp_path):
     subprocess.run([*command, script, tmp_path], check=True, capture_output=True, env=at)
     weights, losses = by_hand([{"input_ids": [3]}, *DOCUMENTS[1:8]], sizes=(4, 4))
     found = torch.load(tmp_path / "found.pt")
+    assert found.pop("budget") == [under_a_budget(rank) for rank in (0, 1)]
     assert not close(found.pop("without")[0], weights), "without the line it is another step"
     for name, (theirs, logged) in found.items():
         assert close(theirs, weights), name

@@ -54,7 +54,7 @@ data | counts packing reading units | numpy | datasets pyarrow tokenizers tqdm t
 model | | | torch transformers
 timing | | | torch
 attention | counts model | torch | flash_attn transformers
-batches | counts lengths packing units | numpy torch
+batches | buckets counts lengths packing units | numpy torch
 loader | batches counts data lengths | numpy torch
 loop | batches counts model | numpy torch
 roofline.utilisation | records roofline units | numpy

@@ -15,6 +15,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from batchlab import batches, buckets, lengths, loop, model
+from tests.test_stacks import tokenizer
 
 datasets = pytest.importorskip("datasets")
 transformers = pytest.importorskip("transformers")
@@ -145,19 +146,62 @@ def test_trainer_reads_a_packed_stream(tmp_path, capsys):
 
 def test_trainer_takes_batches_under_a_budget_and_exact_steps(tmp_path, capsys):
     net, seen = watched()
-    given = {"dataset": DATASET, "Trainer": transformers.Trainer, "DataLoader": DataLoader}
-    settings = arguments(tmp_path, gradient_accumulation_steps=2)
+    given = {"dataset": DATASET, "Trainer": transformers.Trainer}
+    settings = arguments(tmp_path, gradient_accumulation_steps=2, data_seed=0)
     made = ran("Trainer: batches under a budget", model=net, arguments=settings, **given)
     ran("Trainer: exact steps", trainer=made["trainer"])
     assert [sorted(one) for one in seen] == in_batches()
     capsys.readouterr()
 
 
+def budgeted(folder, documents=DATASET, **options):
+    """A Trainer under a budget with what a stranger brings, and what its model saw."""
+    net, seen = watched()
+    settings = arguments(folder, data_seed=0, **options)
+    theirs = transformers.DataCollatorWithPadding(tokenizer(), return_tensors="pt")
+    trainer = transformers.Trainer(
+        net, settings, train_dataset=documents, data_collator=lambda rows: labelled(theirs(rows))
+    )
+    return batches.budgeted(trainer, SLOTS), seen
+
+
+def labelled(batch):
+    return batch | {"labels": batch["input_ids"].where(batch["attention_mask"] == 1, -100)}
+
+
+def test_a_trainer_under_a_budget_keeps_its_collator_columns_and_workers(tmp_path, capsys):
+    with_texts = DATASET.add_column("text", [f"no tensor {n}" for n in range(len(IDS))])
+    trainer, seen = budgeted(tmp_path, with_texts, dataloader_num_workers=1)
+    trainer.train()
+    trainer.train()  # from its beginning again
+    assert [sorted(one) for one in seen] == in_batches() * 2
+    capsys.readouterr()
+
+
+def test_a_trainer_under_a_budget_goes_on_where_it_was_saved(tmp_path, capsys):
+    one, seen = budgeted(tmp_path, max_steps=4, save_steps=4)
+    one.args.save_strategy = "steps"
+    one.train()
+    other, rest = budgeted(tmp_path)
+    other.train(resume_from_checkpoint=str(tmp_path / "checkpoint-4"))
+    assert [sorted(one) for one in seen + rest] == in_batches()
+    capsys.readouterr()
+
+
+def test_what_cannot_be_budgeted_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="a Trainer of transformers or TRL is needed, got Linear"):
+        batches.budgeted(torch.nn.Linear(1, 1), SLOTS)
+    with pytest.raises(ValueError, match="split_batches of accelerate cuts batches"):
+        budgeted(tmp_path, accelerator_config={"split_batches": True})
+    with pytest.raises(ValueError, match="need all lengths: a stream has none"):
+        budgeted(tmp_path, DATASET.to_iterable_dataset(), max_steps=1)
+    with pytest.raises(ValueError, match="has 400 tokens"):
+        budgeted(tmp_path, datasets.Dataset.from_dict({"input_ids": [[1] * 400]}))
+
+
 @pytest.mark.filterwarnings("ignore:.*gradient_checkpointing` is deprecated")  # by TRL
 @pytest.mark.parametrize("collate", ["its own", "ours"])
 def test_trl_trains_packed_rows(collate, tmp_path, capsys):
-    from tests.test_stacks import tokenizer
-
     trl = pytest.importorskip("trl")
     net, seen = watched()
     settings = arguments(tmp_path, trl.SFTConfig, bf16=False)

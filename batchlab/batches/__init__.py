@@ -3,6 +3,7 @@
 documents, document numbers  ->  MicroBatch, or what a Trainer takes
 """
 
+from batchlab.batches._budgeted import budgeted
 from batchlab.batches._collator import KINDS, Collator, collator
 from batchlab.batches._tensors import IGNORE, MicroBatch, flattened, packed, padded
 
@@ -11,6 +12,7 @@ __all__ = [
     "KINDS",
     "Collator",
     "MicroBatch",
+    "budgeted",
     "collator",
     "flattened",
     "packed",
