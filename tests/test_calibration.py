@@ -32,7 +32,7 @@ def test_most_worlds_lie_within_their_intervals_and_not_within_half_of_them(monk
 @pytest.mark.parametrize("design", calibration.DESIGNS)
 @pytest.mark.parametrize("noise", calibration.NOISE)
 @pytest.mark.parametrize(
-    "worlds", [pytest.param(80, marks=pytest.mark.slow), pytest.param(400, marks=pytest.mark.deep)]
+    "worlds", [pytest.param(20, marks=pytest.mark.slow), pytest.param(400, marks=pytest.mark.deep)]
 )
 def test_nine_in_ten_at_every_noise(design, noise, worlds):
     least = 0.9 - 3 * (0.9 * 0.1 / worlds) ** 0.5  # three standard errors
@@ -57,7 +57,7 @@ def test_the_gain_holds_on_a_machine_that_is_no_line(machine):
     assert found.count("missed") <= 2 and found.count("held") >= 3, found
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("noise", calibration.NOISE[1:])
 @pytest.mark.parametrize("machine", MACHINES)
 def test_of_what_is_told_at_least_85_in_a_hundred_hold(machine, noise):
