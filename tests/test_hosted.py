@@ -98,7 +98,7 @@ RUN = """
 import json, nbformat, sys
 from nbclient import NotebookClient
 book = nbformat.read(sys.argv[1], 4)
-NotebookClient(book, timeout=300, kernel_name="python3").execute()
+NotebookClient(book, timeout=1200, kernel_name="python3").execute()
 nbformat.write(book, sys.argv[1])
 """
 
