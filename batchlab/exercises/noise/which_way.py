@@ -1,4 +1,4 @@
-"""Which way is a meter off that reads one thing otherwise? And what six such meters measure."""
+"""Which way is a meter off that reads one thing otherwise? And what five such meters measure."""
 
 import numpy as np
 
@@ -37,7 +37,6 @@ def measured(steps=3000, seed=0):
     """{meter: noise scale}, of simulated gradients with |G|² of 4 and a trace of 1,000; "right", too."""
     rng, width = np.random.default_rng(seed), 100
     signal = np.full(width, (4 / width) ** 0.5)
-
     noise = rng.normal(size=(steps, 8, width)) * (1000 / width / 8) ** 0.5
     parts = signal + noise  # mean gradients of micro-batches of 8 sequences
     small, big = (parts**2).sum(axis=2).mean(axis=1), (parts.mean(axis=1) ** 2).sum(axis=1)
