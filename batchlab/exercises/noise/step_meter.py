@@ -90,6 +90,7 @@ for _thought, *_changes in [
     ("the small batch has `rows` sequences, the step count * rows: micro-batches were counted", (PAIR, "two_norms(small, big, 1, count)")),
     ("`rows` are the sequences of a micro-batch, not of the step", (PAIR, "two_norms(small, big, rows / count, rows)")),
     ("`count` and `rows` are exchanged: a micro-batch has `rows` sequences", (PAIR, "two_norms(small, big, count, count * rows)")),
+    ("the step has count * rows sequences: `count` are its micro-batches", (PAIR, "two_norms(small, big, rows, count)")),
     (SQUARED, (PAIR, "two_norms(small**0.5, big**0.5, rows, count * rows)")),
     (SQUARED, (MADE, MADE.replace("square().sum", "norm")), (ADDED, ADDED.replace("square().sum", "norm"))),
     (SQUARED, (MADE, MADE.replace("square().sum", "norm"))),
@@ -114,7 +115,7 @@ for _thought, _says, *_changes in [
     (SHAPE, "no pairs", (KEPT, f"        self.readings.extend({PAIR})")),
     ("a reading below 0 is luck, too: keep it", "readings after", (KEPT, f"        reading = {PAIR}\n        if min(reading) > 0:\n            self.readings.append(reading)")),
     ("the readings of all steps are kept: append", "1 readings after", (KEPT, f"        self.readings = [{PAIR}]")),
-    ("the readings of all steps are kept: do not empty them", "0 readings after", (EMPTY, "        self.__init__()")),
+    ("self.readings keeps a pair of every step: append it, and never empty the list", "0 readings after", (EMPTY, "        self.__init__()")),
     ("a hook returns nothing: what it returns would replace the gradient", "hook returned", (MADE, MADE + "\n        return self.pieces")),
 ]:  # fmt: skip
     exercise.edit(_thought, _changes, says=_says)

@@ -55,6 +55,7 @@ PAGE = {16: 1000, 64: 400, 256: 200}
 exercise = Exercise(
     thrifty,
     points=3,
+    whole=False,
     explain=explain,
     asked=asked,
     hints=(
