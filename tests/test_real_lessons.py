@@ -62,7 +62,6 @@ def test_an_unknown_question_is_refused_and_no_name_has_two_questions():
 
 PLACES = {  # lesson: what it asks
     "12_rates/rates": [("real_runs", "rate")],
-    "13_noise/noise": [("real_runs", "405b")],
     "14_minima/minima": [("real_lessons", "spread")],
     "15_many/many": [("real_lessons", "pipeline")],
     "16_adaptive/adaptive": [("real_lessons", "ramp")],

@@ -1,16 +1,15 @@
-"""What the page of lesson 13 shows: a noisy quadratic, a softmax regression, the step of lesson 05.
+"""What the page of lesson 13 shows: a noisy quadratic, and a meter that listens to a training.
 
-batch  ->  steps to a target;  step of training  ->  the gradient of every example
+batch  ->  steps to a target;  a meter, a model  ->  its hooks
 """
 
-from functools import cache
-from math import inf
+from contextlib import contextmanager
 
 import numpy as np
 
-from batchlab.exercises.accumulation.take_step import take_step
+from batchlab import noise
 
-__all__ = ["examples_of", "steps_to_target", "stops", "take_step"]
+__all__ = ["in_trainer", "listening", "scale_of", "steps_to_target"]
 
 
 def steps_to_target():
@@ -42,37 +41,39 @@ def _fewest(batch, curvature, target=0.02, most=60_000):
     return fewest
 
 
-@cache
-def _regression():
-    rng = np.random.default_rng(0)
-    x, true = rng.normal(size=(20_000, 20)), rng.normal(size=(20, 5))
-    odds = np.exp(x @ true)
-    sums = (odds / odds.sum(1, keepdims=True)).cumsum(1)
-    labels = (sums / sums[:, -1:] <= rng.random(20_000)[:, None]).sum(1)
-    weights, along = np.zeros((20, 5)), {}
-    for step in range(61):
-        odds = np.exp(x @ weights)
-        miss = odds / odds.sum(1, keepdims=True) - np.eye(5)[labels]
-        if step in (0, 5, 20, 60):
-            along[step] = (x[:, :, None] * miss[:, None]).reshape(20_000, 100)
-            along[step].flags.writeable = False
-        weights = weights - x.T @ miss / 20_000
-    return along
+@contextmanager
+def listening(meter, network):
+    """Hand the gradients of every parameter that learns to `meter`; no hook is left behind."""
+    learning = [p for p in network.parameters() if p.requires_grad]
+    hooks = [p.register_hook(meter.made) for p in learning]
+    hooks += [p.register_post_accumulate_grad_hook(meter.added) for p in learning]
+    try:
+        yield meter
+    finally:  # also after an error
+        for hook in hooks:
+            hook.remove()
 
 
-def examples_of(step):
-    """Gradients of all 20,000 examples of a softmax regression, after 0, 5, 20 or 60 steps."""
-    return _regression()[step]
+def in_trainer(meter):
+    """A callback for transformers' Trainer that lets `meter` listen to a training."""
+    from transformers import TrainerCallback
+
+    class Listening(TrainerCallback):
+        def on_train_begin(self, args, state, control, model=None, **more):
+            self.ears = listening(meter, model)
+            self.ears.__enter__()
+
+        def on_step_end(self, args, state, control, **more):
+            meter.stepped(args.gradient_accumulation_steps, args.per_device_train_batch_size)
+
+        def on_train_end(self, args, state, control, **more):
+            self.ears.__exit__(None, None, None)
+
+    return Listening()
 
 
-def stops(yours):
-    """Whether a learner's step of lesson 05 makes its gradients by `backward`, as hooks need."""
-    from batchlab.exercises.accumulation import bigram
-
-    model, optimizer, schedule = bigram.made()
-    heard = []
-    hook = model.head.register_post_accumulate_grad_hook(heard.append)
-    (window,) = bigram.windows_of([[7, 2]])
-    yours(model, optimizer, schedule, window, inf)
-    hook.remove()
-    return len(heard) == 2
+def scale_of(readings, batch, small_batch):
+    """The library's noise scale, with its interval, of pairs (|G|², trace)."""
+    squared, trace = np.array(readings, dtype=float).T
+    norms = squared + trace / small_batch, squared + trace / batch
+    return noise.from_norms(*norms, small_batch=small_batch, big_batch=batch)
