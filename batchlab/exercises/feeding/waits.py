@@ -83,6 +83,7 @@ WAIT, NOW, BEFORE = (
 for _thought, *_changes in [
     ("nothing bounds the workers: a new micro-batch begins when an old one is taken", (BEGUN, "free[number % workers]")),
     ("a worker builds one after the other: it must be free as well", (BEGUN, "taken[before] if before >= 0 else 0.0")),
+    ("a worker builds one after the other: it must be free as well", (BEGUN, "taken[before] if before >= 0 else free[number % workers]")),
     ("`prefetch` is of each worker: all hold workers * prefetch", (BEFORE, "number - prefetch")),
     ("one more than the bound is under way: the taken one makes room", (BEFORE, "number - workers * prefetch - 1")),
     ("the bound counts workers alone: each may be `prefetch` ahead", (BEFORE, "number - workers")),
