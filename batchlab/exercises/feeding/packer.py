@@ -169,7 +169,7 @@ SIZES = [5, 3, 2, 4, 8, 3, 1, 7, 6, 2, 2, 5, 8, 1, 4, 4, 3]
 
 exercise = Exercise(
     StreamingPacker,
-    points=3,
+    points=4,
     given=("islice",),
     hints=(
         "a helper makes the next row out of the pool; the place is changed before it is given out",

@@ -196,7 +196,7 @@ def asked(documents, block, calls, most=0):
 
 exercise = Exercise(
     shuffled,
-    points=3,
+    points=2,
     given=("count", "islice"),
     hints=(
         "which block holds number `done`, and what is a generator that only this block needs?",
