@@ -13,7 +13,7 @@ from batchlab.classroom.verdict import CheckFailed
 BESIDE = {
     "accumulation/share", "accumulation/take-step",
     "adaptive/control", "batch/noise-meter", "buckets/windowed",
-    "buckets/sampler", "checkpointing/checkpoint-segments", "feeding/own-part",
+    "buckets/sampler", "checkpointing/checkpoint-segments",
     "feeding/shuffled", "feeding/pooled-rows", "feeding/packer", "many/rank-mean",
     "many/exact-step", "memory/chunked-loss",
     "memory/most-rows", "noise/step-meter",

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import re
 from itertools import islice
 
 from batchlab.exercises import By, Exercise
@@ -14,7 +13,6 @@ class StreamingPacker:
     """Rows of whole documents from a stream, for one rank; it can be killed and resumed."""
 
     def __init__(self, read, row_length, hold, rank=0, ranks=1):
-        """Keep the arguments, and begin at the first document of the stream."""
         self.read, self.row_length, self.hold = read, row_length, hold
         self.rank, self.ranks = rank, ranks
         self.number, self.pool = 0, []  # the next document to read; those read and not given out
@@ -27,8 +25,6 @@ class StreamingPacker:
         def next_row():  # out of the pool; an empty one at the end
             nonlocal number
             for document in islice(stream, self.hold - len(pool)):
-                if len(document) > self.row_length:
-                    raise ValueError(f"document {number} has {len(document)} tokens: too long")
                 pool.append(document)
                 number += 1
             row, room, place = [], self.row_length, 0 if pool else None
@@ -162,7 +158,6 @@ def drawn(rng):
         yield By(some, 12, hold, kills=[kill, int(rng.integers(0, 3))], past=int(rng.integers(2)))
         large = [6 + one // 2 for one in some]  # rows for a whole round at least
         yield By(large, 12, hold, 0, ranks, kills=[1], next_ranks=int(rng.integers(1, 4)))
-        yield By([*some, 14], 12, hold, 0, 1)
     yield By([41 * n % 97 + 1 for n in range(300)], 700, 150, kills=[8, 2])
     yield By([1] * 5000, 16, 16, kills=[300])
     yield By([], 8, 2)
@@ -171,25 +166,10 @@ def drawn(rng):
 
 
 SIZES = [5, 3, 2, 4, 8, 3, 1, 7, 6, 2, 2, 5, 8, 1, 4, 4, 3]
-FROM_HERE = "numbers begin again after a kill: count from the beginning of the stream"
-NO_NUMBER = "the message must say which document it is: its number in the stream, from 0"
-
-
-def misnamed(text, lengths, row_length, *_, **lives):
-    """What is wrong with the number in a refusal of a long document."""
-    number = next(n for n, size in enumerate(lengths) if size > row_length)
-    there = {int(one) for one in re.findall(r"\d+", text.replace(",", ""))}
-    if number in there:
-        return ""
-    others = there - {row_length, lengths[number]}
-    if number + 1 in others:
-        return "documents are numbered from 0"
-    return FROM_HERE if lives.get("kills") and min(others, default=number) < number else NO_NUMBER
-
 
 exercise = Exercise(
     StreamingPacker,
-    points=3,
+    points=4,
     given=("islice",),
     hints=(
         "a helper makes the next row out of the pool; the place is changed before it is given out",
@@ -199,7 +179,6 @@ exercise = Exercise(
     asked=asked,
     scene=scene,
     explain=explain,
-    misnamed=misnamed,
     twice=False,
     shown=[
         By([6, 8, 7, 5, 3, 1, 4, 1], 10, 4),
@@ -212,8 +191,6 @@ exercise = Exercise(
         By([4, 7, 3, 2, 5, 8, 1, 6, 3], 8, 4, kills=[1], saves=3),
         By([8] * 5, 8, 2, 0, 2, kills=[9], next_ranks=1),
         By([3, 5, 1, 4, 2], 8, 3, endless=True, most=20, kills=[200]),
-        By([3, 9, 2], 8, 3),
-        By([8, 8, 8, 8, 8, 12], 8, 3, kills=[2]),
     ],
     drawn=drawn,
     passed="Right: killed anywhere, no document is lost, and none comes twice.",
@@ -227,8 +204,6 @@ KEEP = (
 MADE = "        self.number, self.pool = 0, []  # the next document to read; those read and not given out\n"
 STATE = '"pool": [list(map(int, one)) for one in self.pool]}'
 LOAD = '        self.number, self.pool = state["number"], list(state["pool"])\n'
-LONG = '                    raise ValueError(f"document {number} has {len(document)} tokens: too long")\n'
-TEST = "                if len(document) > self.row_length:\n"
 for _thought, _change in CHOICES.items():
     exercise.edit(_thought, [_change])
 for _thought, _says, *_changes in [
@@ -389,34 +364,6 @@ for _thought, _says, *_changes in [
         (STATE, STATE[:-1] + ', "out": list(self.out)}'),
         (LOAD, LOAD + '        self.out = list(state["out"])\n'),
     ),
-    ("long documents are left out: refuse them", "", (LONG, "                    continue\n")),
-    (
-        "long documents are cut: refuse them",
-        "",
-        (LONG, "                    document = document[: self.row_length]\n"),
-    ),
-    (
-        FROM_HERE,
-        "",
-        (MADE, MADE + "        self.life = 0\n"),
-        (
-            "document {number} has {len(document)} tokens: too long",
-            "document {number - self.life} is long",
-        ),
-        (LOAD, LOAD + "        self.life = self.number\n"),
-    ),
-    (
-        "documents are numbered from 0",
-        "",
-        ("document {number} has", "document {number + 1} has"),
-    ),
-    (NO_NUMBER, "", ("document {number} has", "a document has")),
-    (
-        "an assertion is no ValueError",
-        "",
-        (TEST, ""),
-        (LONG, "                assert len(document) <= self.row_length, number\n"),
-    ),
     (
         "documents become tuples",
         "documents come out changed",
@@ -441,11 +388,6 @@ for _thought, _says, *_changes in [
             "            while sum(map(len, pool)) < self.hold and (document := next(stream, None)) is not None:\n",
         ),
     ),
-    (
-        "a document as long as a row fits: longer ones are refused",
-        "",
-        (TEST, TEST.replace(">", ">=")),
-    ),
     ("a flat row", "not one list of tokens", (OUT, "            yield sum(rows[self.rank], [])\n")),
     ("an iterator in the state", "JSON cannot hold", (STATE, '"pool": iter(list(self.pool))}')),
 ]:
@@ -455,9 +397,7 @@ for _thought, _says, *_changes in [
 exercise.styles["filled again behind the row"] = lambda: exercise.text.replace(
     KEEP + OUT,
     "            for document in islice(stream, self.hold - len(pool)):\n"
-    + TEST
-    + LONG
-    + "                pool.append(document)\n"
+    "                pool.append(document)\n"
     "                number += 1\n" + KEEP + OUT,
 )
 exercise.styles["a text for a state"] = lambda: (
@@ -494,8 +434,6 @@ class NumbersInThePlace:
             document = next(stream, None)
             if document is None:
                 return
-            if len(document) > self.row_length:
-                raise ValueError(f"number {self.next} is too long")
             self.held[self.next] = document
             self.next += 1
 
@@ -532,8 +470,6 @@ class Iterator:
             self.stream = self.read(number)
         for turn in range(self.ranks):
             for document in islice(self.stream, self.hold - len(pool)):
-                if len(document) > self.row_length:
-                    raise ValueError(f"document {number:,} does not fit")
                 pool, number = [*pool, document], number + 1
             if not pool:
                 raise StopIteration

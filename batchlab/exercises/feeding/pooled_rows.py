@@ -116,6 +116,21 @@ for _thought, _says, *_changes in [
         (FILL, FILL.replace("hold -", "hold + 1 -")),
     ),
     (
+        "the pool holds at most `hold` documents: the rest of the stream waits",
+        "",
+        (FILL, "        pool += stream\n"),
+    ),
+    (
+        "an empty document still fits into a full row",
+        "",
+        (PLACE, PLACE + " if room else None"),
+    ),
+    (
+        "an empty document fits, too: 0 tokens are at most what is left",
+        "",
+        (FITS, "if 0 < len(document) <= room]"),
+    ),
+    (
         "the pool is filled while a row is filled: fill it before each row",
         "",
         ("            fits =", "    " + FILL + "            fits ="),

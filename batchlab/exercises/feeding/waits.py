@@ -65,6 +65,7 @@ exercise = Exercise(
     ),
     shown=[
         ([6.0, 4.0, 5.0, 7.0], 1.0, 2, 3),
+        ([2.0, 9.0, 5.0, 1.0], 1.0, 1, 2),
         ([4.0, 6.0, 3.0, 7.0], 1.0, 2, 1),
         ([1.0, 1.0, 1.0, 1.0, 9.0], 2.0, 1, 1),
     ],
@@ -83,6 +84,7 @@ WAIT, NOW, BEFORE = (
 for _thought, *_changes in [
     ("nothing bounds the workers: a new micro-batch begins when an old one is taken", (BEGUN, "free[number % workers]")),
     ("a worker builds one after the other: it must be free as well", (BEGUN, "taken[before] if before >= 0 else 0.0")),
+    ("a worker builds one after the other: it must be free as well", (BEGUN, "taken[before] if before >= 0 else free[number % workers]")),
     ("`prefetch` is of each worker: all hold workers * prefetch", (BEFORE, "number - prefetch")),
     ("one more than the bound is under way: the taken one makes room", (BEFORE, "number - workers * prefetch - 1")),
     ("the bound counts workers alone: each may be `prefetch` ahead", (BEFORE, "number - workers")),

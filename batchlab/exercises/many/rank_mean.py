@@ -49,7 +49,6 @@ def drawn(rng):
         tokens = rng.integers(0, 900, size).tolist()
         tokens[0] += 1
         yield [round(float(rng.uniform(1, 9)), 3) * n for n in tokens], tokens
-    yield [20.0, 100.0], [10, 100]
     yield [7.5], [3]
     yield [4.0, 4.0, 4.0, 4.0], [2, 2, 2, 2]
     yield [0.0, 0.0], [6, 1]
@@ -70,6 +69,7 @@ exercise = Exercise(
     explain=likely,
     asked=lambda losses, tokens: f"summed losses {losses} over {tokens} tokens, by rank",
     shown=[
+        ([20.0, 100.0], [10, 100]),
         ([30.0, 0.0, 14.5], [8, 0, 5]),
         ([0.0, 0.0012, 0.0007], [4, 5, 3]),
         ([0.0, 0.0], [0, 0]),
@@ -81,15 +81,22 @@ REDUCED = "    loss, tokens = rank.all_reduce(np.array([loss, tokens], dtype=flo
 REFUSE = '    if tokens == 0:\n        raise ValueError("no rank has a target token")\n'
 END = "float(loss / tokens)"
 OWN = "    own, own_tokens = loss, tokens\n"
+MEANS = "the mean of the ranks' means: ten tokens count as much as a hundred; add both, divide once"
 for _thought, *_changes in [
     (
-        "the mean over ranks: ten tokens count as much as a hundred",
+        MEANS,
         (REDUCED, "    total = rank.all_reduce(np.array([loss / max(1, tokens)]))\n"),
         (REFUSE, ""),
         (END, "float(total[0] / rank.world_size)"),
     ),
     (
-        "the mean over the ranks that have tokens: every token counts the same",
+        MEANS,
+        (REDUCED, "    total = rank.all_reduce(np.array([loss / tokens]))\n"),
+        (REFUSE, ""),
+        (END, "float(total[0] / rank.world_size)"),
+    ),
+    (
+        MEANS,
         (
             "np.array([loss, tokens], dtype=float)",
             "np.array([loss / max(1, tokens), tokens > 0], dtype=float)",
@@ -141,7 +148,7 @@ for _thought, *_changes in [
         ),
     ),
     (
-        "the mean of the ranks' means, and 0 / 0 where a rank has no tokens: add, then divide once",
+        MEANS,
         (
             REDUCED,
             "    pairs = rank.all_gather(np.array([loss, tokens], dtype=float)).reshape(-1, 2)\n",

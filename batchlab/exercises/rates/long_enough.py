@@ -88,6 +88,8 @@ for _thought, *_changes in [
      (ENDS, "losses[-1] < losses[at]"), (LOOK, "losses[n] < losses[at]")),
     ("a look compares with the run without growth, not with the loss before it",
      (LOOK, "losses[n] < losses[at]")),
+    ("every lower look was counted: counted are looks that disagree with the end",
+     ("(losses[n] < never[n]) != ends_lower", "losses[n] < never[n]")),
     ("the end decides, not the lowest loss on the way", (ENDS, "min(losses) < min(never)")),
     ("counted from the beginning of the run: count from the growth", (FAR, "n + 1")),
     ("the last look that disagrees: wait one more", (FAR, "n - at")),

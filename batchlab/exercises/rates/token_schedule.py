@@ -236,7 +236,6 @@ exercise = Exercise(
         (USUAL, 100, 400, 2600, 0.1, [*steps(100, 150), ["stop", 0], ["step", 100]]),
         (USUAL, 100, 0, 2600, 0.1, [["change", 200], ["stop", 0], ["change", 400]]),
         (USUAL, 100, 0, 2600, 0.1, [["step", 500], ["refused", 1600], ["change", 200]]),
-        (USUAL | {"betas": (0.0, 0.96875)}, 100, 0, 1000, 0.0, [["refused", 100]]),
         (USUAL | {"betas": [0.9, 0.99]}, 100, 0, 2600, 0.1, [["spoil", 0]]),
         (USUAL, 100, 0, 2600, 0.1, [["save", 0], ["change", 200], ["stop", 0]]),
         (USUAL, 100, 0, 1000, 0.1, [["mine", 0]]),
@@ -295,6 +294,16 @@ for _thought, *_changes in [
     (
         "the fall is half a wave, not a whole one: cos(pi x)",
         ("math.pi * done", "2 * math.pi * done"),
+    ),
+    ("half a wave is pi long: cos(pi x), where x goes from 0 to 1", ("math.pi * done", "done")),
+    (
+        "the factor is of the rate alone: eps and decay move with the batch only",
+        (
+            OUT,
+            OUT.replace(
+                "* factor, ", '* factor, "weight_decay": self.base["weight_decay"] * factor, '
+            ),
+        ),
     ),
     (
         "`warmup` may be 0: compare the tokens, then divide",
@@ -413,11 +422,6 @@ for _thought, _says, *_changes in [
             + MOVED
             + "            self.batch = batch\n        except ValueError:\n            pass\n",
         ),
-    ),
-    (
-        "ask the rule for the same batch, too: it may refuse",
-        "it may refuse",
-        (MOVED, "        if batch == self.batch:\n            return\n" + MOVED),
     ),
     (
         "another error",
