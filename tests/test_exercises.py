@@ -131,6 +131,7 @@ def test_where_the_reference_refuses_an_answer_must():
         return rows * width
 
     assert "KeyError" in told(exercise, other)[1]
+    assert told(exercise, other)[2] == "likely  this case must be refused by a ValueError"
 
 
 def test_an_edit_must_apply_exactly_once():

@@ -104,6 +104,8 @@ class Exercise(Known):
             if not likely and not (_is(came, KeyError()) or _is(came, RuntimeError())):
                 # another key, or other words of torch, are another mistake
                 likely = self._thoughts(earlier, case, lambda _, raised: _is(came, raised))
+            if not likely and error is not None:
+                likely = f"this case must be refused by a {type(error).__name__}"
             raise restated(refused, likely=likely) from None
         got = self.beheld(got, *arguments) if self.beheld else got
         if error is not None:

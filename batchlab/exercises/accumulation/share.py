@@ -52,12 +52,13 @@ def scene(answer, labels, items, words=4, seed=None, dtype="float32", tensor=Tru
     if diverged:
         return {"share of the loss": float(loss)}
     loss.backward()
+    grad = torch.zeros_like(logits) if logits.grad is None else logits.grad
     changed = "" if torch.equal(told, before) else "other values: work on a copy"
     return {
         "what is returned": "",
         "the labels": changed,
         "share of the loss": float(loss),
-        "its gradient in the logits": logits.grad.float().numpy(),
+        "its gradient in the logits": grad.float().numpy(),
     }
 
 
@@ -67,7 +68,7 @@ def unusable(loss):
 
     if not isinstance(loss, torch.Tensor):
         return f"{type(loss).__name__}: backward() needs a tensor"
-    if loss.grad_fn is None:
+    if not loss.requires_grad:
         return "a tensor without a graph: backward() has no way back"
     return f"a tensor of shape {tuple(loss.shape)}: one value is needed" if loss.ndim else ""
 
@@ -184,6 +185,17 @@ for _thought, *_changes in [
         (END, f"return told / num_items_in_batch if {OWN} else torch.tensor(0.0)"),
     ),
     (
+        "a new tensor knows nothing of the logits: keep the loss itself",
+        (
+            END,
+            "return torch.tensor(told.item() / num_items_in_batch, requires_grad=True)",
+        ),
+    ),
+    (
+        "`outputs` holds no loss, because Trainer takes the labels out: compute it from the logits",
+        (END, f"return outputs.loss * {OWN} / num_items_in_batch"),
+    ),
+    (
         "nan_to_num also hides a training that has diverged: add losses up instead",
         (HOW, 'reduction="mean"'),
         (END, f"return torch.nan_to_num(told * {OWN} / num_items_in_batch)"),
@@ -234,7 +246,7 @@ def weighted_mean(outputs, labels, num_items_in_batch):
     here = told != -100
     logits = outputs.logits[:, :-1].reshape(len(told), -1).double()
     if not here.any():
-        return 0.0 * logits.sum()
+        return torch.tensor(0.0, requires_grad=True)
     return (
         torch.nn.functional.cross_entropy(logits[here], told[here])
         * here.sum()

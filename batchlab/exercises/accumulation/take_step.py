@@ -188,6 +188,14 @@ for _thought, *_changes in [
         ),
     ),
     (
+        "the sum of the micro-batches' means: divide each sum by the step's targets",
+        (PART, PART.replace("tokens", "max(1, targets(micro))")),
+    ),
+    (
+        "the first group of weights alone was clipped: model.parameters() are all",
+        (CLIP, CLIP.replace("model.parameters()", "optimizer.param_groups[0]['params']")),
+    ),
+    (
         "divided by the number of micro-batches: divide by the target tokens of the step",
         (PART, PART.replace("tokens", "len(micro_batches)")),
     ),

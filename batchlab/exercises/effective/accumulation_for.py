@@ -53,6 +53,7 @@ exercise = Exercise(
         (9000, of(2, 48, tensor=2, pipeline=3, context=2), [(4, 50), (4, 30), (2, 70)]),
         (350, of(4, 2), [(4, 90)]),
         (100, of(8, 8), [(8, 700), (3, 10)]),
+        (64, of(2, 2), [(3, 4)]),
     ],
     drawn=drawn,
     passed="Right: GPUs of one replica share its rows, and a row has the targets that you counted.",
@@ -90,6 +91,10 @@ for _thought, *_changes in [
     (
         "a micro-batch of the launch has its own rows: targets a row, times these rows",
         (A_ROW, "sum(found for _, found in measured) / len(measured)"),
+    ),
+    *(
+        ("the targets of a row were rounded: a mean may have a fraction", (A_ROW, whole))
+        for whole in (f"round({A_ROW})", A_ROW.replace(" / ", " // "))
     ),
     (
         "the rows of the launch are forgotten",

@@ -48,6 +48,8 @@ def misnamed(said, slots, length, replicas, most_rows):
     }.items():
         if {number // each for number in offered} <= named:
             return why
+    if {*near(slots, part * most_rows)} <= named:
+        return "rows may be fewer than `most_rows`: a nearer step exists"
     for each, why in {
         length: "multiples of the length alone: the replicas share the step, too",
         replicas: "multiples of the replicas alone: rows are whole, too",
@@ -95,6 +97,22 @@ for _thought, _says, *_changes in [
         "",
         (SHARE, "divmod(slots, length)"),
         ("+ length * replicas", "+ length"),
+    ),
+    (
+        "the length is forgotten: a row is `length` slots",
+        "",
+        (SHARE, "divmod(slots, replicas)"),
+        ("+ length * replicas\n", "+ replicas\n"),
+    ),
+    ("rows begin at 1", "", ("range(1,", "range(0,")),
+    (
+        "rows may be fewer than `most_rows`: a nearer step exists",
+        "",
+        (
+            "slots - left, slots - left + length * replicas",
+            "(n * most_rows * length * replicas + slots // (most_rows * length * replicas)"
+            " * most_rows * length * replicas for n in (0, 1))",
+        ),
     ),
     ("most_rows is ignored", "", (LIMIT, "share + 1")),
     ("at most 8 rows: 8 counts", "", (LIMIT, "min(most_rows, share + 1)")),

@@ -61,6 +61,8 @@ def explain(got, lengths, row_length):
         return "numbers are counted from 0"
     if set(flat) < set(range(len(lengths))) and len(flat) == len(lengths):
         return INDEX
+    if len(flat) > len(lengths):
+        return "a document went into several rows: the first with room is enough (`break`)"
     return "every open row counts, the oldest first; it takes what its room still holds"
 
 

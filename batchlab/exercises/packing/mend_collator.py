@@ -203,8 +203,17 @@ for _thought, *_changes in [
         (FIRST, FIRST + FIRST.replace("start]", "end - 1]")),
     ),
     (
+        "the first label of a document is -100, not its last",
+        (FIRST, FIRST.replace("start]", "end - 1]")),
+    ),
+    (
         "shifted: the loss shifts, the labels do not",
         (OWN, 'torch.tensor([*documents[number]["labels"][1:], -100])\n'),
+    ),
+    (
+        "shifted: the loss shifts, the labels do not",
+        (OWN, 'torch.tensor([*documents[number]["labels"][1:], -100])\n'),
+        (FIRST, ""),
     ),
     ("the tail is trained", ("torch.full(shape, -100)", "torch.full(shape, pad)")),
     ("the tail holds the token `pad`", ("torch.full(shape, pad)", "torch.full(shape, 0)")),
