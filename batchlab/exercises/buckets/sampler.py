@@ -39,13 +39,11 @@ class BudgetSampler:
         return made[self.rank :: self.ranks]
 
     def __iter__(self):
-        """The micro-batches of this epoch; the next loop gives those of the next one."""
         own = self.batches()
         self.epoch += 1  # now: a loop that is left by `break` is not given again
         yield from own
 
     def __len__(self):
-        """Micro-batches of this rank in this epoch."""
         return len(self.batches())
 
 
