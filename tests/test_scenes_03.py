@@ -81,3 +81,15 @@ def test_sorting_over_more_reaches_less_far_and_over_fewer_farther():
     for window, low, high in ((8, 0.9, 1.1), (100, 0, 0.3), (1, 3, 20)):
         made = [[int(n) for n in b] for b in padding.in_windows(tokens, 4, window=window, rng=rng)]
         assert low < reach([made], tokens, 32, 4) < high
+
+
+@pytest.mark.parametrize(("documents", "step", "window"), [(128, 8 * 4, 32), (1000, 4, 50 * 4)])
+def test_group_by_length_sorts_a_quarter_of_the_data_at_most_fifty_steps(documents, step, window):
+    import torch
+    from transformers.trainer_pt_utils import get_length_grouped_indices
+
+    draw = torch.Generator().manual_seed(0)
+    order = get_length_grouped_indices(list(range(documents)), step, generator=draw)
+    sizes = np.array(order).reshape(-1, window)
+    falls = np.diff(sizes[:, 1:]) < 0  # the first of a window may be exchanged for the longest
+    assert falls.all() and (sizes[:-1, -1] < sizes[1:, 1]).all()

@@ -103,6 +103,9 @@ def _judged(got: Any, want: Any, asked: str, how: How) -> None:
         near = how.abs if want.dtype.kind == "f" else 0
         kind = "bool" if want.dtype == bool else ""
         check.array(got, want, asked=asked, dtype=kind, rel=how.rel, abs=near)
+        if want.dtype.kind in "iu" and (found := plain.array(got).dtype).kind == "f":
+            wanted = f"numbers of {found}; whole numbers are needed"
+            verdict.refuse(asked, wanted, f"without dtype=np.{want.dtype}, arrays hold floats")
     elif type(want) is int:
         check.equal(got, want, asked=asked, whole=how.whole, constant=how.secret)
     elif isinstance(want, float) and not math.isfinite(want):

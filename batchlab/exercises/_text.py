@@ -47,11 +47,10 @@ def solution(text: str) -> str:
     lines = text.rstrip().splitlines()
     (node,) = ast.parse(text).body
     assert isinstance(node, ast.FunctionDef | ast.ClassDef)
-    blanks = [  # an `__init__` without a docstring is given
+    blanks = [  # a method without a docstring is given
         one
         for one in node.body
-        if isinstance(one, ast.FunctionDef)
-        and (one.name != "__init__" or ast.get_docstring(one) is not None)
+        if isinstance(one, ast.FunctionDef) and ast.get_docstring(one) is not None
     ]
     for one in reversed(blanks if isinstance(node, ast.ClassDef) else [node]):
         assert isinstance(one, ast.FunctionDef)

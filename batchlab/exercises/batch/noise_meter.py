@@ -415,6 +415,27 @@ for _thought, _says, *_changes in [
     exercise.edit(_thought, _changes, says=_says)
 
 
+@exercise.mistake(says="stack expects")
+def absent_left_out(network, micro_batches, loss_of):
+    """what a loss does not touch is left out, so the vectors differ in length: put zeros there"""
+    import torch
+
+    learning = [p for p in network.parameters() if p.requires_grad]
+    lines, counts = [], []
+    for micro in micro_batches:
+        loss, n = loss_of(network, micro)
+        if n:
+            found = torch.autograd.grad(loss / n, learning, allow_unused=True)
+            lines.append(torch.cat([g.flatten() for g in found if g is not None]).double())
+            counts.append(n)
+    if len(counts) < 2:
+        raise ValueError(f"only {len(counts)} micro-batches count")
+    lines, n = torch.stack(lines), torch.tensor(counts, dtype=torch.float64)
+    middle = n @ lines / n.sum()
+    off = (n[:, None] * (lines - middle) ** 2).sum() / (len(n) - 1)
+    return {"target_tokens": int(n.sum()), "gradient": middle.norm(), "spread": off.sqrt()}
+
+
 @exercise.mistake
 def equal_weights(network, micro_batches, loss_of):
     """equal weights: G is the mean over target tokens"""

@@ -14,6 +14,7 @@ from batchlab.exercises.buckets import (
     plainly,
     too_alike,
 )
+from batchlab.exercises.buckets.dealt import dealt
 from batchlab.exercises.buckets.under_budget import under_budget as cut
 
 
@@ -34,18 +35,14 @@ class BudgetSampler:
             order[start : start + self.pool] = inside[np.argsort(self.lengths[inside])]
         made = cut(self.lengths, order.tolist(), self.slots)
         rng.shuffle(made)
-        missing = -len(made) % self.ranks
-        made += (made * self.ranks)[:missing]
-        return made[self.rank :: self.ranks]
+        return dealt(made, self.rank, self.ranks)
 
     def __iter__(self):
-        """The micro-batches of this epoch; the next loop gives those of the next one."""
         own = self.batches()
         self.epoch += 1  # now: a loop that is left by `break` is not given again
         yield from own
 
     def __len__(self):
-        """Micro-batches of this rank in this epoch."""
         return len(self.batches())
 
 
@@ -274,11 +271,11 @@ def cases():
 exercise = Exercise(
     BudgetSampler,
     points=4,
-    given=("cut",),
+    given=("cut", "dealt"),
     hints=(
         "batches(): rng = np.random.default_rng([self.seed, self.epoch]), permutation, pools, cut",
         "sort each pool of self.pool documents, cut the whole order, then mix the micro-batches",
-        "missing = -len(made) % self.ranks; add the first ones again; made[self.rank :: self.ranks]",
+        "behind the mixing: return dealt(made, self.rank, self.ranks)",
     ),
     asked=asked,
     scene=scene,
@@ -297,57 +294,61 @@ EVEN = """        missing = -len(made) % self.ranks
 CUT = "        made = cut(self.lengths, order.tolist(), self.slots)\n"
 NEXT = "        self.epoch += 1  # now: a loop that is left by `break` is not given again\n"
 OWN = "        yield from own\n"
-SHARE, COUNT = "made[self.rank :: self.ranks]", "return len(self.batches())"
+DEAL, COUNT = "        return dealt(made, self.rank, self.ranks)\n", "return len(self.batches())"
+SHARE = "        return made[self.rank :: self.ranks]\n"
 for _thought, _says, *_changes in [
     (
         "the rank is in the seed: each rank has an order of its own",
         "",
         (DRAW, "default_rng([self.seed, self.epoch, self.rank])"),
     ),
-    ("one rank would wait: give the first micro-batches once more", "", (EVEN, "")),
+    ("one rank would wait: give the first micro-batches once more", "", (DEAL, SHARE)),
     (
         "the documents were dealt: cut the whole order first, then deal micro-batches",
         "",
         (CUT, "        order = order[self.rank :: self.ranks]\n" + CUT),
-        (EVEN, ""),
-        (SHARE, "made"),
+        (DEAL, "        return made\n"),
     ),
     (
         "dropped to make it even: repeat, do not drop",
         "",
-        (EVEN, "        del made[len(made) // self.ranks * self.ranks :]\n"),
+        (DEAL, "        del made[len(made) // self.ranks * self.ranks :]\n" + SHARE),
     ),
     (
         "repeats too few of a short list",
         "",
-        ("(made * self.ranks)[:missing]", "made[:missing]"),
+        (DEAL, EVEN.replace("(made * self.ranks)", "made") + SHARE),
     ),
     (
         "repeat only as many as the last round lacks",
         "",
-        ("-len(made) % self.ranks", "self.ranks - len(made) % self.ranks"),
+        (DEAL, EVEN.replace("-len", "self.ranks - len") + SHARE),
     ),
     (
         "repeat only the first micro-batches, as `dealt` does",
         "",
-        ("(made * self.ranks)[:missing]", "(made[::-1] * self.ranks)[:missing]"),
+        (DEAL, EVEN.replace("(made *", "(made[::-1] *") + SHARE),
     ),
     (
         "mix before dealing: else others than the first come again",
         "",
         (MIX, ""),
-        ("return " + SHARE, "made = " + SHARE + "\n        rng.shuffle(made)\n        return made"),
+        (DEAL, DEAL.replace("return", "made =") + MIX + "        return made\n"),
     ),
     (
         "one epoch more on every rank, however many ranks there are: self.epoch += 1",
         "",
         (NEXT, NEXT.replace("+= 1", "+= self.ranks")),
     ),
-    ("every rank takes everything: deal them, made[rank :: ranks]", "", (SHARE, "made")),
+    (
+        "every rank takes everything: deal them, made[rank :: ranks]",
+        "",
+        (DEAL, "        return made\n"),
+    ),
     (
         "the micro-batches were cut again: deal them whole",
         "",
-        (SHARE, "[batch[self.rank :: self.ranks] or batch[:1] for batch in made]"),
+        (DEAL, "        return [one[self.rank :: self.ranks] or one[:1] for one in made]\n"),
     ),
     (
         "each rank mixes for itself: all need one list",
@@ -397,7 +398,7 @@ for _thought, _says, *_changes in [
         "only a loop adds 1: batches() and len() add none",
         "",
         (NEXT, ""),
-        ("        return " + SHARE, NEXT + "        return " + SHARE),
+        (DEAL, NEXT + DEAL),
     ),
     (
         "that loop would be trained again: add 1 before you hand out the first micro-batch",
@@ -451,9 +452,11 @@ for _thought, _says, *_changes in [
 
 _text = exercise.text
 exercise.styles["dealt in blocks"] = lambda: _text.replace(
-    "return " + SHARE,
-    "each = len(made) // self.ranks\n        return made[self.rank * each : (self.rank + 1) * each]",
+    DEAL,
+    EVEN
+    + "        each = len(made) // self.ranks\n        return made[self.rank * each :][:each]\n",
 )
+exercise.styles["dealt in turn, without `dealt`"] = lambda: _text.replace(DEAL, EVEN + SHARE)
 exercise.styles["moves on before it hands out"] = lambda: _text.replace(
     "yield from own", "return iter(own)"
 )

@@ -159,6 +159,10 @@ for _thought, *_changes in [
         "the padding is trained: its label is -100",
         ('"labels": np.full(shape, -100', '"labels": np.full(shape, pad_id'),
     ),
+    (
+        "the padding is not masked: the mask is 0 there",
+        ("np.zeros(shape, dtype=np.int64)", "np.ones(shape, dtype=np.int64)"),
+    ),
     ("the document's own labels are not used", (OWN, 'document["input_ids"]')),
     (
         "labels are optional: document.get(...) takes the tokens where there are none",
@@ -256,6 +260,11 @@ for _thought, _says, *_changes in [
         (END, "    return arrays, 1 - real / counts['slots']"),
     ),
     ("arrays alone", "2 things", (END, "    return arrays")),
+    (
+        "without dtype=np.int64, arrays hold floats",
+        "of float64; whole numbers are needed",
+        ("np.zeros(shape, dtype=np.int64)", "np.zeros(shape)"),
+    ),
     (
         "exchanged",
         "the arrays come first",
