@@ -26,7 +26,7 @@ def test_the_knee_of_padded_steps_and_that_of_the_readme_are_both_told():
     root = Path(__file__).parent.parent
     page = (root / "solutions/09_throughput/throughput.md").read_text()
     front = (root / "README.md").read_text()
-    assert "as in the figure of the README, it is 5.2 rows" in page
+    assert "says 5.2 rows (README)" in page
     assert "The knee lies at 5.2 rows." in front and "padded steps alone say 8.0" in front
 
 

@@ -160,6 +160,10 @@ for _thought, *_changes in [
         ("(y, wanted, gradient)", "(y, wanted, torch.ones_like(y))"),
     ),
     (
+        "the gradient that arrives is ignored: hand it to autograd.grad",
+        ("(y, wanted, gradient)", "(y, wanted)"),
+    ),
+    (
         "twice the gradient: return it, or add it to .grad, not both",
         (
             BACK,
