@@ -81,7 +81,7 @@ class Scene:
             return
         self._timeline.add(cell, launch, last)
         self._cell, self._last = cell, max(self._last, last)
-        self._written = max(self._written, seconds_of(cell))
+        self._written = seconds_of(cell)
         self._replicated = cell.data_parallel == cell.world_size
 
     def as_data(self, *, settled: bool = False) -> dict[str, Any]:
