@@ -187,6 +187,15 @@ def test_a_run_that_comes_back_goes_on_behind_and_is_diagnosed_anew(tmp_path):
     assert not scene.take(follower.look()), "nothing new"
 
 
+def test_steps_that_a_resumed_training_takes_again_are_told(tmp_path):
+    path = tmp_path / "run.jsonl"
+    append(path, line(11), line(21))
+    append(path, line(11, run="b", began=BEGAN + 60, step_before=15))  # steps 16 to 26
+    append(path, line(11, run="c", began=BEGAN + 90, step_before=26))
+    found = scene_of(path).as_data()
+    assert (found["steps"], found["again"]) == (21 + 11 + 11, 21 - 15)
+
+
 def test_a_clock_that_was_set_back_changes_no_order(tmp_path):
     path = tmp_path / "run.jsonl"
     append(path, line(11), line(21), line(11, run="b", began=BEGAN - 86400))

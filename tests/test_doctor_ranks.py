@@ -5,6 +5,7 @@ import os
 import pytest
 
 from batchlab import doctor, records
+from batchlab.cli import main
 from batchlab.cli.doctor import of_records
 from batchlab.counts import Counts
 from batchlab.doctor import _ranks
@@ -104,6 +105,15 @@ def test_the_files_of_the_ranks_are_found_by_the_name_that_the_loop_gave(tmp_pat
     of_ranks = [tmp_path / name for name in names]
     os.utime(of_ranks[1], ns=(0, path.stat().st_mtime_ns + 1))
     assert records.files_of(path) == of_ranks, "the mistake: the file of an earlier life was shown"
+
+
+def test_a_folder_is_no_file_of_records(tmp_path, capsys):
+    for name in ("monitor.jsonl", "curve.jsonl"):
+        (tmp_path / name).touch()
+    for words in (["doctor"], ["watch", "--no-open", "--port", "0"]):
+        assert main([*words, str(tmp_path)]) == 1, "the mistake: watch waited for ever"
+        said = f"batchlab: {tmp_path}: a folder, give a file in it (curve.jsonl, monitor.jsonl)\n"
+        assert capsys.readouterr().err == said
 
 
 def test_a_copied_folder_shows_the_launch_that_was_last(tmp_path):

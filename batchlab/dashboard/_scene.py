@@ -112,6 +112,7 @@ class Scene:
             "clipped": self._timeline.clipped,
             "whole": self._replicated,
             "launches": [one.base for one in self._launches[1:]],
+            "again": sum(one.again for one in self._launches),
             "points": _columns(points),
             "parts": {"names": [PARTS[at][0] for at in shown],
                       "seconds": [[_short(one[at]) if one else None for one in parts]

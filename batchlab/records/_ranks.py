@@ -27,9 +27,13 @@ def files_of(path: str | Path) -> list[Path]:
     """The file itself, or the files of its ranks in their order: whichever were written last.
 
     A run that goes on with more or fewer processes leaves the others as they were. The records say
-    when they were written: a copied file has the date of the copy.
+    when they were written: a copied file has the date of the copy. ValueError for a folder.
     """
     path = Path(path)
+    if path.is_dir():
+        inside = sorted(one.name for one in path.glob("*.jsonl"))
+        told = f"give a file in it ({', '.join(inside[:5])})" if inside else "and no .jsonl in it"
+        raise ValueError(f"{path}: a folder, {told}")
     if not path.parent.is_dir():
         return [path]
     name = re.compile(rf"{re.escape(path.stem)}\.rank(\d+){re.escape(path.suffix)}")
