@@ -187,6 +187,25 @@ def test_a_run_that_comes_back_goes_on_behind_and_is_diagnosed_anew(tmp_path):
     assert not scene.take(follower.look()), "nothing new"
 
 
+def test_steps_that_a_resumed_training_takes_again_are_told(tmp_path):
+    path = tmp_path / "run.jsonl"
+    append(path, line(11), line(21))
+    append(path, line(11, run="b", began=BEGAN + 60, step_before=15))  # steps 16 to 26
+    append(path, line(11, run="c", began=BEGAN + 90, step_before=26))
+    found = scene_of(path).as_data()
+    assert (found["steps"], found["again"]) == (21 + 11 + 11, 21 - 15)
+
+
+def test_a_clock_that_was_set_back_changes_no_order(tmp_path):
+    path = tmp_path / "run.jsonl"
+    append(path, line(11), line(21), line(11, run="b", began=BEGAN - 86400))
+    append(path, line(21, run="b", began=BEGAN - 2 * 86400))  # set back in the run as well
+    scene = scene_of(path)
+    assert scene.as_data()["launches"] == [21]
+    assert [one.runs for one in scene._launches] == [{0: "a"}, {0: "b"}], "b stood before a"
+    assert scene.as_data()["written"] < BEGAN - 86400, "the page would say 'running' for two days"
+
+
 @pytest.mark.parametrize("how", ["cut", "begun anew", "taken away"])
 def test_a_file_that_is_replaced_is_read_from_its_beginning(tmp_path, how):
     path = tmp_path / "run.jsonl"

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from batchlab import doctor, records
+from batchlab.cli import main
 from batchlab.cli.doctor import of_records
 from batchlab.counts import Counts
 from batchlab.doctor import _ranks
@@ -25,6 +26,10 @@ def cell(rank, waits, *, seconds=1.0, tokens=100, world=2, **more):
         parts=Parts(0.0, 0.0, 0.0, 0.0, waiting_seconds=sum(waits)),
         step_parts={"waiting": waits}, **more,
     )  # fmt: skip
+
+
+def at_minute(minute):
+    return {"date": f"2026-11-24T20:0{minute}:00+00:00"}
 
 
 def test_what_even_the_last_rank_waits_is_communication_and_the_rest_is_for_it():
@@ -79,9 +84,8 @@ def test_a_rank_of_an_earlier_life_on_more_processes_is_no_rank_of_this_one(tmp_
     """The fault: a run that went on with two of three ranks was shown as three together."""
     path = tmp_path / "run.jsonl"
     for minute, world in ((1, 3), (2, 2)):
-        when = {"date": f"2026-11-24T20:0{minute}:00+00:00"}
         for rank in range(world):
-            one = cell(rank, [0.0] * STEPS, world=world, environment=when)
+            one = cell(rank, [0.0] * STEPS, world=world, environment=at_minute(minute))
             records.append(records.of_rank(path, rank, world), one)
     found = of_records([str(path)])
     assert found.data["world_size"] == 2 and "2 ranks together" in found.text
@@ -101,3 +105,26 @@ def test_the_files_of_the_ranks_are_found_by_the_name_that_the_loop_gave(tmp_pat
     of_ranks = [tmp_path / name for name in names]
     os.utime(of_ranks[1], ns=(0, path.stat().st_mtime_ns + 1))
     assert records.files_of(path) == of_ranks, "the mistake: the file of an earlier life was shown"
+
+
+def test_a_folder_is_no_file_of_records(tmp_path, capsys):
+    for name in ("monitor.jsonl", "curve.jsonl"):
+        (tmp_path / name).touch()
+    for words in (["doctor"], ["watch", "--no-open", "--port", "0"]):
+        assert main([*words, str(tmp_path)]) == 1, "the mistake: watch waited for ever"
+        said = f"batchlab: {tmp_path}: a folder, give a file in it (curve.jsonl, monitor.jsonl)\n"
+        assert capsys.readouterr().err == said
+
+
+def test_a_copied_folder_shows_the_launch_that_was_last(tmp_path):
+    path = tmp_path / "run.jsonl"
+    records.append(path, cell(0, [0.0] * STEPS, world=1, environment=at_minute(1)))
+    of_ranks = [records.of_rank(path, rank, 2) for rank in range(2)]
+    for rank, one in enumerate(of_ranks):
+        records.append(one, cell(rank, [0.0] * STEPS, world=2, environment=at_minute(2)))
+    for one in (*of_ranks, path):  # `cp -r` dates the files as it copies them, this one last
+        os.utime(one, ns=(0, one.stat().st_mtime_ns + 10**9 * (one == path)))
+    assert records.files_of(path) == of_ranks
+    assert of_records([str(path)]).data["world_size"] == 2
+    records.append(path, cell(0, [0.0] * STEPS, world=1, environment=at_minute(3)))
+    assert records.files_of(path) == [path]

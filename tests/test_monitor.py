@@ -55,6 +55,22 @@ def test_a_loop_of_your_own_is_recorded_with_two_lines(tmp_path):
             assert sum(one.step_parts.get(name, ())) == pytest.approx(seconds), name
 
 
+def test_a_loop_that_goes_on_says_where_and_tools_hear_of_its_steps(tmp_path):
+    small, heard = tiny(), []
+    optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+
+    def tool(metrics, step):
+        heard.append(step)
+
+    with monitor.watch(small, optimizer, tmp_path / "run.jsonl", every=3, to=tool) as watch:
+        watch.goes_on(100)
+        for batch in batches(2, 8):
+            small(**batch).loss.backward()
+            optimizer.step()
+    assert heard == [104, 108], "the mistake: a run that went on was drawn over its first steps"
+    assert [one["step_before"] for one in records.read(tmp_path / "run.jsonl")] == [100, 100]
+
+
 def test_the_loop_may_fail_and_what_was_seen_is_written(tmp_path):
     small = tiny()
     optimizer = torch.optim.SGD(small.parameters(), lr=0.1)

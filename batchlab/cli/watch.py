@@ -26,13 +26,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Answer:
     """Write a copy, or serve until Ctrl+C."""
-    from batchlab import dashboard
+    from batchlab import dashboard, records
 
     if args.export:
         args.export.write_text(dashboard.show(args.records).html, encoding="utf-8")
         return Answer({"written": str(args.export)}, f"written: {args.export}")
     if not args.records.absolute().parent.is_dir():
         raise ValueError(f"{args.records}: there is no folder {args.records.parent}")
+    records.files_of(args.records)  # a folder would be waited for without end
     with dashboard.server(args.records, args.port) as serving:
         address = f"http://127.0.0.1:{serving.server_address[1]}/"
         print(f"{args.records} is shown at {address} until Ctrl+C.", file=sys.stderr, flush=True)

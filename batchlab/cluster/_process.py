@@ -151,6 +151,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     kept, vain = [rows.held([one]) for one in evaluated[rank * share :][:share]], 0
     how = {"every": min(50, max(1, steps // 20)), "to": asked["report_to"]}
     with monitor.watch(model, optimizer, folder / "monitor.jsonl", **how) as watch:
+        watch.goes_on(begun)
         for step in range(begun, steps):
             start = time.perf_counter()
             torch.manual_seed(hash((settings.seed, step, rank)))  # dropout of a run that goes on

@@ -2,6 +2,8 @@
 
 run.jsonl  ->  lines that were added since the last look, of all its ranks, in the order of time
 
+Lines of one file stand in the order in which they were written, also where a clock was set back.
+
 Words
     look   one visit of the files; what has no line end yet waits for the next one
     again  a file was replaced or cut: everything is read from its beginning
@@ -9,7 +11,9 @@ Words
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +43,7 @@ class _File:
     size: int = 0
     last: bytes = b""  # before that place
     rest: bytes = b""  # a line without its end
+    latest: str = ""  # date of its lines so far
 
 
 class Follower:
@@ -67,10 +72,10 @@ class Follower:
         )
         if again:
             self._files.clear()
-        found = Look(again)
+        found, dated = Look(again), list[tuple[str, dict[str, Any]]]()
         for path in there:
-            self._read(path, self._files.setdefault(path, _File()), found)
-        found.lines.sort(key=_date)
+            dated += self._read(path, self._files.setdefault(path, _File()), found)
+        found.lines = [line for _, line in sorted(dated, key=itemgetter(0))]
         return found
 
     def _is_another(self, path: Path) -> bool:
@@ -82,7 +87,8 @@ class Follower:
             file.seek(known.read - len(known.last))
             return file.read(len(known.last)) != known.last
 
-    def _read(self, path: Path, known: _File, found: Look) -> None:
+    def _read(self, path: Path, known: _File, found: Look) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Its new lines, each with the latest date up to it."""
         with path.open("rb") as file:
             known.size = os.fstat(file.fileno()).st_size
             file.seek(known.read)
@@ -96,7 +102,8 @@ class Follower:
             except ValueError:
                 record = None
             if isinstance(record, dict):
-                found.lines.append(record)
+                known.latest = max(known.latest, _date(record))
+                yield known.latest, record
             else:
                 found.broken += 1
 

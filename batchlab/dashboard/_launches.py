@@ -4,6 +4,8 @@ line of a rank  ->  its launch, and the place of its last step on the axis of al
 
 Words
     launch    one start of a training, with all its ranks
+    before    steps that the training had done when a launch began, if that is told
+    again     steps that an earlier launch had recorded, and this one took once more
     position  a step counted over all launches of a file
 """
 
@@ -23,6 +25,8 @@ class Launch:
     base: int  # position of its last step before it
     began: float
     latest: float
+    before: int = 0
+    again: int = 0
     runs: dict[int, str | None] = field(default_factory=dict)  # by rank
     steps: dict[int, int] = field(default_factory=dict)  # by rank, as far as they are told
 
@@ -39,6 +43,11 @@ class Launches(list[Launch]):
         if launch is None:
             end = max((one.base + max(one.steps.values()) for one in self), default=0)
             launch = Launch(len(self) + 1, end, began, date)
+            before = cell.more.get("step_before")
+            if self and isinstance(before, int):
+                launch.before = before
+                done = self[-1].before + max(self[-1].steps.values())
+                launch.again = max(0, done - before)
             self.append(launch)
         launch.runs[rank], launch.latest = cell.run, max(launch.latest, date)
         last = cell.more.get("last_step")

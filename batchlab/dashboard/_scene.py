@@ -81,7 +81,7 @@ class Scene:
             return
         self._timeline.add(cell, launch, last)
         self._cell, self._last = cell, max(self._last, last)
-        self._written = max(self._written, seconds_of(cell))
+        self._written = seconds_of(cell)
         self._replicated = cell.data_parallel == cell.world_size
 
     def as_data(self, *, settled: bool = False) -> dict[str, Any]:
@@ -112,6 +112,7 @@ class Scene:
             "clipped": self._timeline.clipped,
             "whole": self._replicated,
             "launches": [one.base for one in self._launches[1:]],
+            "again": sum(one.again for one in self._launches),
             "points": _columns(points),
             "parts": {"names": [PARTS[at][0] for at in shown],
                       "seconds": [[_short(one[at]) if one else None for one in parts]

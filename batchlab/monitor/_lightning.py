@@ -33,7 +33,7 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False, to: To 
     itself: it must be called (`self.model(...)`), not its `forward`.
     """
     checked(every)
-    to = asked(to)
+    tools = asked(to)
     base: Any = _library().Callback
 
     class Listener(base):  # type: ignore[misc]
@@ -51,7 +51,13 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False, to: To 
             self.stack = f"Lightning Trainer ({stack_of(model)})"
             optimizer = inner_optimizer(trainer.optimizers[0])
             self.recorder = Recorder(
-                model, path, every=every, source="lightning", stack=self.stack, probe=probe, to=to
+                model,
+                path,
+                every=every,
+                source="lightning",
+                stack=self.stack,
+                probe=probe,
+                to=tools,
             )
             self.hooks = hooked(self.recorder, optimizer)
             self.hooks.append(_Fetches(trainer, self.recorder))

@@ -18,14 +18,14 @@ from batchlab.monitor._tools import TOOLS, Function, Log, Metrics, Send
 
 __all__ = ["Logs", "To", "asked"]
 
-To: TypeAlias = Iterable[str | Send]
+To: TypeAlias = Iterable[str | Send] | Send
 WAITING = 100  # records that a slow tool may be behind
 PATIENCE = 10.0  # seconds at the end, for what is still to be sent
 
 
 def asked(to: To) -> "list[str | Send]":
     """The tools that are meant; a name that is none is refused before the training begins."""
-    found: list[str | Send] = [to] if isinstance(to, str) else list(to)
+    found: list[str | Send] = [to] if isinstance(to, str) or callable(to) else list(to)
     for one in found:
         if not callable(one) and one not in TOOLS:
             raise ValueError(f"no log called {one!r}; there are {', '.join(TOOLS)}, or a function")
@@ -35,7 +35,7 @@ def asked(to: To) -> "list[str | Send]":
 class Logs:
     """All logs of a recorder."""
 
-    def __init__(self, to: To, path: Path, run: str, stack: str) -> None:
+    def __init__(self, to: Iterable[str | Send], path: Path, run: str, stack: str) -> None:
         self._feeds = [_Feed(one, path, run, stack) for one in to]
 
     def send(self, metrics: Metrics, step: int) -> None:

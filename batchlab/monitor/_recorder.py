@@ -12,6 +12,7 @@ import os
 import threading
 import time
 import uuid
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from batchlab import records
 from batchlab.monitor import _calls as calls
 from batchlab.monitor._clock import Clock
 from batchlab.monitor._guard import guarded, tell
-from batchlab.monitor._logs import Logs, To
+from batchlab.monitor._logs import Logs
 from batchlab.monitor._metrics import metrics
 from batchlab.monitor._passes import Passes, name_of
 from batchlab.monitor._probe import Call, probed
@@ -54,7 +55,7 @@ class Recorder(Passes):
 
     def __init__(
         self, model: nn.Module, path: str | Path, *,
-        every: int, source: str, stack: str, probe: bool = False, to: To = (),
+        every: int, source: str, stack: str, probe: bool = False, to: Iterable[Any] = (),
     ) -> None:  # fmt: skip
         super().__init__(model, stack, probe=probe)
         self.path, self.every, self.source = Path(path), every, source
@@ -235,7 +236,8 @@ class Recorder(Passes):
         """What a record holds beside its cell, for who follows the run."""
         found = {"last_step": self._number, "began": self._began, **memory_of(self.device)}
         clip = {"clip": self.clip} if self.clip is not None else {}
-        return found | clip | self._signals.take()
+        before = {"step_before": self.step_before} if self.step_before else {}
+        return found | before | clip | self._signals.take()
 
     def _is_copy(self) -> bool:
         """Whether this is a child that the loop forked: its steps are none of the run's."""

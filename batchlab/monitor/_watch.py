@@ -154,6 +154,12 @@ class Watch:
         self._recorder.told("held_out", held_out)
         self._recorder.clipped(clip)
 
+    def goes_on(self, steps: int) -> None:
+        """Say how many steps were done before, of a run that goes on from a checkpoint: tools and
+        page then know steps that are taken again.
+        """
+        self._recorder.step_before = steps
+
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
         """Give the seconds spent inside a name: input, host, communication, generation,

@@ -3,10 +3,14 @@
 run.jsonl, rank 1 of 2  ->  run.rank1.jsonl;  run.jsonl  ->  run.rank0.jsonl, run.rank1.jsonl
 """
 
+import os
 import re
 from pathlib import Path
 
 __all__ = ["files_of", "of_rank"]
+
+DATE = re.compile(rb'"date": ?"([^"]+)"')
+TAIL = 2**20  # bytes of a file that its last lines are looked for in
 
 
 def of_rank(path: str | Path, rank: int, world_size: int) -> Path:
@@ -22,9 +26,14 @@ def of_rank(path: str | Path, rank: int, world_size: int) -> Path:
 def files_of(path: str | Path) -> list[Path]:
     """The file itself, or the files of its ranks in their order: whichever were written last.
 
-    A run that goes on with more or fewer processes leaves the others as they were.
+    A run that goes on with more or fewer processes leaves the others as they were. The records say
+    when they were written: a copied file has the date of the copy. ValueError for a folder.
     """
     path = Path(path)
+    if path.is_dir():
+        inside = sorted(one.name for one in path.glob("*.jsonl"))
+        told = f"give a file in it ({', '.join(inside[:5])})" if inside else "and no .jsonl in it"
+        raise ValueError(f"{path}: a folder, {told}")
     if not path.parent.is_dir():
         return [path]
     name = re.compile(rf"{re.escape(path.stem)}\.rank(\d+){re.escape(path.suffix)}")
@@ -36,5 +45,10 @@ def files_of(path: str | Path) -> list[Path]:
     return ranks
 
 
-def _written(path: Path) -> int:
-    return path.stat().st_mtime_ns
+def _written(path: Path) -> tuple[bytes, int]:
+    """The date of the last record, then that of the file, for two of one second."""
+    with path.open("rb") as file:
+        state = os.fstat(file.fileno())
+        file.seek(max(0, state.st_size - TAIL))
+        dates = DATE.findall(file.read())
+    return dates[-1] if dates else b"", state.st_mtime_ns

@@ -50,7 +50,7 @@ function tiles() {
   const found = [
     tile("effective batch", count(now.sequences), `sequences${per}: ${setting.rows} rows × ${setting.accumulation} × ${setting.ranks.length} ${setting.ranks.length > 1 ? "ranks" : "rank"}`),
     tile("tokens of a step", count(now.targets ?? now.slots), now.targets == null ? "slots; no labels seen" : `targets, in ${count(now.slots)} slots`),
-    tile("useful tokens/s", count(now.rate), `${count(state.tokens)} in ${count(state.steps)} steps`),
+    tile("useful tokens/s", count(now.rate), `${count(state.tokens)} in ${count(state.steps)} steps${state.again ? `, ${count(state.again)} of them taken again` : ""}`),
     tile("padding", share(now.waste), "of the slots"),
     tile("step", seconds(now.seconds), now.stalls ? `${now.stalls} of the last stalled` : "none of the last stalled", now.stalls > 0),
   ];
