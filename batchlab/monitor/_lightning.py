@@ -51,14 +51,9 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False, to: To 
             self.stack = f"Lightning Trainer ({stack_of(model)})"
             optimizer = inner_optimizer(trainer.optimizers[0])
             self.recorder = Recorder(
-                model,
-                path,
-                every=every,
-                source="lightning",
-                stack=self.stack,
-                probe=probe,
+                model, path, every=every, source="lightning", stack=self.stack, probe=probe,
                 to=tools,
-            )
+            )  # fmt: skip
             self.hooks = hooked(self.recorder, optimizer)
             self.hooks.append(_Fetches(trainer, self.recorder))
             by_norm = trainer.gradient_clip_algorithm in (None, "norm")
