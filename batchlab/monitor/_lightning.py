@@ -33,7 +33,7 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False, to: To 
     itself: it must be called (`self.model(...)`), not its `forward`.
     """
     checked(every)
-    tools = asked(to)
+    how: dict[str, Any] = {"every": every, "probe": probe, "to": asked(to)}
     base: Any = _library().Callback
 
     class Listener(base):  # type: ignore[misc]
@@ -50,10 +50,7 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False, to: To 
             model = _model_in(pl_module)
             self.stack = f"Lightning Trainer ({stack_of(model)})"
             optimizer = inner_optimizer(trainer.optimizers[0])
-            self.recorder = Recorder(
-                model, path, every=every, source="lightning", stack=self.stack, probe=probe,
-                to=tools,
-            )  # fmt: skip
+            self.recorder = Recorder(model, path, source="lightning", stack=self.stack, **how)
             self.hooks = hooked(self.recorder, optimizer)
             self.hooks.append(_Fetches(trainer, self.recorder))
             by_norm = trainer.gradient_clip_algorithm in (None, "norm")
