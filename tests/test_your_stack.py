@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
@@ -204,16 +205,16 @@ def test_what_cannot_be_budgeted_is_refused(tmp_path):
 def test_trl_trains_packed_rows(collate, tmp_path, capsys):
     trl = pytest.importorskip("trl")
     net, seen = watched()
-    settings = arguments(tmp_path, trl.SFTConfig, bf16=False)
     more = {"processing_class": tokenizer()}
 
-    def trainer(*given, **named):
+    def trainer(model, settings, **named):
         if collate == "ours":  # it refuses another collator where it makes flat rows itself
             settings.padding_free = False
             more["data_collator"] = batches.collator("rows")
-        return trl.SFTTrainer(*given, **named, **more)
+        return trl.SFTTrainer(model, settings, **named, **more)
 
-    given = {"dataset": DATASET, "SFTTrainer": trainer, "settings": settings}
+    config = partial(arguments, tmp_path, trl.SFTConfig, bf16=False)
+    given = {"dataset": DATASET, "SFTTrainer": trainer, "SFTConfig": config}
     loop.exact(ran("TRL", model=net, **given)["trainer"]).train()
     assert Counter(chain(*seen)) == EVERY
     capsys.readouterr()
