@@ -251,12 +251,12 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
     held, ends, seen = [], set(), {"answer": None, "tries": [], "unlike": "", "kept": False}
     thrown = ENDS[breaks]() if breaks else None
     documents = [[1 + 3 * length % 5] * length for length in lengths]  # equal ones, too
-    frozen = gc.get_freeze_count()
-    gc.freeze()  # what was there before is in no circle of the answer: a look takes a thousandth
+    enabled = gc.isenabled()
+    gc.disable()  # all that an answer makes stays young: a look takes a thousandth
 
     def step(micro_batches):
         if any(one() for one in held):
-            gc.collect()  # a circle of an error and its frame is nobody's fault
+            gc.collect(1)  # a circle of an error and its frame is nobody's fault
         seen["kept"] |= any(one() for one in held)
         mine = _Held()
         held.append(weakref.ref(mine))
@@ -286,8 +286,8 @@ def guarded(answer, lengths, sequences, most, capacity, gradient=0, kind="cuda",
             raise
         seen["answer"] = f"the step's own {type(thrown).__name__} went through"
     finally:
-        if not frozen:
-            gc.unfreeze()
+        if enabled:
+            gc.enable()
     seen["moved"] = [len(one) for one in documents] != list(lengths)
     return seen
 
