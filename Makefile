@@ -48,7 +48,7 @@ slow-lessons: .venv/dev lessons  # every lesson, solved and blank, with every kn
 slow-seeds: .venv/dev lessons    # every check on ten seeds
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k test_no_seed
 
-slow-outside: .venv/dev lessons    # a sixteenth of all known answers, judged outside the student's process
+slow-outside: .venv/dev lessons    # a thirty-second of all known answers, judged outside the student's process
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_grading_outside.py
 
 # trainings of several processes that are killed, frozen and begun again

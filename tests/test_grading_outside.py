@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the zygote fork
 @pytest.mark.parametrize(
     "every",
     [
-        pytest.param(16, marks=pytest.mark.slow, id="every sixteenth answer"),
+        pytest.param(32, marks=pytest.mark.slow, id="every thirty-second answer"),
         pytest.param(1, marks=pytest.mark.deep, id="all answers"),
     ],
 )
