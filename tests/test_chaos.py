@@ -127,7 +127,7 @@ def damaged(kind):
 FAULTS = [launcher_killed, all_killed, one_killed, one_frozen, no_room, clock_jumped]
 FAULTS += [damaged(kind) for kind in faults.DAMAGES]
 TWO = [
-    (1, [no_room, clock_jumped, damaged("cut")]),
+    pytest.param(1, [no_room, clock_jumped, damaged("cut")], marks=pytest.mark.deep),
     (2, [all_killed, damaged("flip"), one_frozen]),
 ]
 MANY = [

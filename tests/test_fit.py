@@ -218,7 +218,7 @@ def _gloo_rank(rank, folder, walls):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tight", [0, 1])
+@pytest.mark.parametrize("tight", [pytest.param(0, marks=pytest.mark.deep), 1])
 def test_every_process_takes_the_answer_of_the_tightest(small, tight, tmp_path):
     """Two real processes, one with half of the memory: both try the same rows, none waits."""
     import torch.multiprocessing as mp

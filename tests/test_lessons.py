@@ -20,6 +20,7 @@ from tests.tiny_lesson import ROOT, module, outcomes, points
 SOURCES = sorted(ROOT.glob("solutions/*/*.md"))
 WORDS_AT_A_STRETCH = 400
 _reports: list[Path] = []
+BY_NBGRADER = ("06_effective", "15_many")
 LESSONS = [pytest.param(s.parent.name, id=s.parent.name, marks=pytest.mark.slow) for s in SOURCES]
 
 
@@ -171,10 +172,14 @@ def test_no_lesson_has_four_hundred_words_with_nothing_to_do(source):
 
 @pytest.mark.parametrize(
     "source",
-    [  # two kernels a lesson: every third in CI, all of them in the deep suite
-        pytest.param(s, id=s.parent.name, marks=pytest.mark.deep if n % 3 else pytest.mark.slow)
-        for n, s in enumerate(SOURCES)
-    ],
+    [  # two kernels a lesson, minutes in some: two lessons in CI, all of them in the deep suite
+        pytest.param(
+            s,
+            id=s.parent.name,
+            marks=pytest.mark.slow if s.parent.name in BY_NBGRADER else pytest.mark.deep,
+        )
+        for s in SOURCES
+    ],  # fmt: skip
 )
 def test_plain_nbgrader_gives_ten_points_to_the_solution_and_none_to_the_blank(source, tmp_path):
     lesson = source.parent.name

@@ -28,7 +28,7 @@ def test_the_prediction_is_within_3_per_cent(name):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.deep if number % 4 else pytest.mark.slow)
+        pytest.param(name, marks=pytest.mark.deep if number % 8 else pytest.mark.slow)
         for number, name in enumerate(name for name in CASES if name not in QUICK)
     ],
 )

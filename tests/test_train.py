@@ -116,7 +116,7 @@ def took(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["ddp", "fsdp"])
+@pytest.mark.parametrize("form", [pytest.param("ddp", marks=pytest.mark.deep), "fsdp"])
 def test_a_killed_run_lies_on_the_undisturbed_one_and_goes_on_with_other_processes(tmp_path, form):
     settings = training.Settings(rows=1, length=64, form=form)
     calm, killed = tmp_path / "calm", tmp_path / "killed"
