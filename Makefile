@@ -13,6 +13,7 @@ SPREAD    := -n auto --maxprocesses 4 --dist worksteal
 export OMP_NUM_THREADS ?= 2
 test quick lesson ci: OMP_NUM_THREADS = 1
 export TOKENIZERS_PARALLELISM ?= false
+unexport PYTHONDONTWRITEBYTECODE  # hundreds of short processes would compile the library each, and pytest its tests
 
 help:                 ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 14

@@ -4,6 +4,7 @@ a folder of Python files  ->  their trees  ->  files and libraries that each one
 """
 
 import ast
+import functools
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -40,6 +41,12 @@ class House:
         """Libraries that are loaded where a file is imported, with the faces on its way."""
         loaded = closure(name, lambda one: self.top[one] | {one.rpartition(".")[0]})
         return set().union(*(self.libraries[one] for one in {name} | loaded))
+
+
+@functools.cache
+def library() -> House:
+    """The house of the library: read once, by all who ask."""
+    return House(Path(__file__).parent.parent / "batchlab")
 
 
 def imports(tree: ast.AST, *, inside: bool = False) -> Iterator[tuple[str, bool]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.house import House
+from tests.house import library
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 THERE = ("torch", "transformers", "numpy", "pytest", "hypothesis")
 ABSENT = ("datasets", "IPython", "jupytext", "nbformat", "nbgrader", "ipywidgets", "matplotlib",
           "peft", "trl", "accelerate")  # fmt: skip
-HOUSE = House(ROOT / "batchlab")
+HOUSE = library()
 IMPORTED = [name for name in HOUSE.trees if name != "__main__" and HOUSE.arrives(name) <= {*THERE}]
 
 

@@ -179,7 +179,7 @@ def test_no_lesson_has_four_hundred_words_with_nothing_to_do(source):
             marks=pytest.mark.slow if s.parent.name in BY_NBGRADER else pytest.mark.deep,
         )
         for s in SOURCES
-    ],  # fmt: skip
+    ],
 )
 def test_plain_nbgrader_gives_ten_points_to_the_solution_and_none_to_the_blank(source, tmp_path):
     lesson = source.parent.name

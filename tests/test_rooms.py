@@ -19,10 +19,7 @@ from pathlib import Path
 
 import pytest
 
-import batchlab
-from tests.house import House, closure
-
-HOUSE = Path(batchlab.__file__).parent
+from tests.house import House, closure, library
 
 # A layer and what may arrive in it; then a line a door: the doors that it uses | libraries that
 # arrive when it is imported | libraries in its functions. `packing` speaks for a package and every
@@ -162,7 +159,7 @@ def faults(house: House) -> list[str]:
     return found
 
 
-HERE = House(HOUSE)
+HERE = library()
 
 
 def test_every_door_keeps_the_laws():

@@ -17,10 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import batchlab
-from tests.house import House
+from tests.house import library
 
-HOUSE = House(Path(batchlab.__file__).parent)
+HOUSE = library()
 DOORS = [name for name in HOUSE.trees
          if name not in ("", "__main__") and "._" not in f".{name}"]  # fmt: skip
 UNREAD = {  # a parameter that a contract asks for and this one does not need, and why
