@@ -41,6 +41,7 @@ def test_nine_in_ten_at_every_noise(design, noise, worlds):
 
 
 MACHINES = calibration.MACHINES | calibration.OTHERS
+EVERYDAY = ("line", "knee", "floor x 2", "load")
 
 
 def verdicts(machine, noises=(0.05, 0.15), worlds=3):
@@ -51,7 +52,10 @@ def verdicts(machine, noises=(0.05, 0.15), worlds=3):
     ]
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    "machine",
+    [one if one in EVERYDAY else pytest.param(one, marks=pytest.mark.slow) for one in MACHINES],
+)
 def test_the_gain_holds_on_a_machine_that_is_no_line(machine):
     found = verdicts(machine)
     assert found.count("missed") <= 2 and found.count("held") >= 3, found
