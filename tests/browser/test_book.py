@@ -21,9 +21,10 @@ RUN = [page.stem for page in (ROOT / "book").glob("*.md") if "{code-cell}" in pa
 MATRIX = [f"matrix/{one.folder}" for one in catalogue.lessons(ROOT)]
 LONGEST = "api/records"  # of the library's doors: one stands for all, which have one template
 PAGES = ["index", *LESSONS, *pages.FRONT, *pages.MEASURED, *pages.REFERENCE, LONGEST, *MATRIX]
-# eighteen tables of wrong answers have one template: one theme each, in turn
-JUDGED = [(name, theme) for name in PAGES for theme in THEMES
-          if name not in MATRIX or theme == THEMES[MATRIX.index(name) % 2]]  # fmt: skip
+# pages have three templates: the front, a lesson and a table in both themes, the others in turn
+BOTH = ("index", LESSONS[1], MATRIX[1])
+JUDGED = [(name, theme) for number, name in enumerate(PAGES) for theme in THEMES
+          if name in BOTH or theme == THEMES[number % 2]]  # fmt: skip
 MOST = {True: 400 * 2**10, False: 2**20}  # bytes of a first view, gzipped: of a lesson, of others
 FIGURES = "div.cell_output img, article img[src*='_images/']"
 # scale of each figure: a PNG has 144 pixels an inch (plots/_canvas.py), an SVG 96
