@@ -192,7 +192,9 @@ def classes_of_two(rows, at):
 
 
 @pytest.mark.parametrize("mode", ["train", "eval"])
-@pytest.mark.filterwarnings("ignore:.*(dataloader|litlogger|does not have many workers).*")
+@pytest.mark.filterwarnings(
+    "ignore:.*(dataloader|litlogger|does not have many workers|exists and is not empty).*"
+)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # its own
 @pytest.mark.filterwarnings("ignore:Found .* in eval mode", "ignore:batchlab monitor on Lightning")
 def test_a_lightning_trainer_with_its_callback(tmp_path, mode):
@@ -204,11 +206,15 @@ def test_a_lightning_trainer_with_its_callback(tmp_path, mode):
         callbacks=[monitor.lightning(tmp_path / "run.jsonl")],
     )  # fmt: skip
     trainer.fit(module(mode, net, DOCUMENTS))
+    trainer.save_checkpoint(tmp_path / "at.ckpt")
     (cell,) = cells_of(tmp_path / "run.jsonl")
     assert (cell.steps, cell.rows, cell.accumulation) == (7, 2, 2)
     assert cell.source == "lightning" and cell.forward_seconds > 0 and cell.backward_seconds > 0
     sides = cell.parts.optimizer_seconds + cell.forward_seconds + cell.backward_seconds
     assert sides < cell.seconds and cell.outside_seconds >= 0.08 and cell.saving_seconds > 0
+    trainer.fit_loop.max_epochs = 4
+    trainer.fit(module(mode, tiny(), DOCUMENTS), ckpt_path=tmp_path / "at.ckpt")
+    assert cells_of(tmp_path / "run.jsonl")[1].more["step_before"] == trainer.global_step // 2
 
 
 def test_a_model_that_trains_in_evaluation_mode_says_so_and_is_recorded(tmp_path, monkeypatch):
@@ -230,8 +236,10 @@ def test_a_model_that_trains_in_evaluation_mode_says_so_and_is_recorded(tmp_path
     assert (cell.parts.host_seconds, cell.parts.away_seconds) == (0, 3), "asleep at its work"
 
 
-def test_passes_in_evaluation_mode_that_forget_no_grad_are_no_training(tmp_path):
-    net, path = tiny(), tmp_path / "run.jsonl"
+def test_passes_in_evaluation_mode_that_forget_no_grad_are_no_training(tmp_path, monkeypatch):
+    net, path, ours = tiny(), tmp_path / "run.jsonl", Clock()
+    monkeypatch.setattr(_clock, "time", ours)
+    net.get_input_embeddings().register_forward_hook(lambda *_: ours.work(0.001))
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     ids = torch.tensor([DOCUMENTS[5]] * 2)
     with monitor.watch(net, optimizer, path):
@@ -241,19 +249,21 @@ def test_passes_in_evaluation_mode_that_forget_no_grad_are_no_training(tmp_path)
             optimizer.step()
             net.eval()
             net(input_ids=ids)
-            time.sleep(0.02)
+            ours.work(0.02)
     (cell,) = cells_of(path)
     assert (cell.steps, cell.micro_batches) == (3, 3)
-    assert cell.outside_seconds >= 3 * 0.02 and cell.parts.host_seconds < 0.02
+    assert cell.outside_seconds == pytest.approx(3 * 0.021) and cell.parts.host_seconds < 0.02
 
 
-def test_generation_is_a_part_of_its_own_and_no_micro_batch(tmp_path):
-    net, path = tiny(), tmp_path / "run.jsonl"
+def test_generation_is_a_part_of_its_own_and_no_micro_batch(tmp_path, monkeypatch):
+    net, path, ours = tiny(), tmp_path / "run.jsonl", Clock()
+    monkeypatch.setattr(_clock, "time", ours)
+    net.get_input_embeddings().register_forward_hook(lambda *_: ours.work(0.001))
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     prompt = torch.tensor([DOCUMENTS[0]] * 2)
 
     def later(ids, scores, **_):
-        time.sleep(0.005)
+        ours.work(0.005)
         return scores
 
     with monitor.watch(net, optimizer, path):
@@ -261,7 +271,7 @@ def test_generation_is_a_part_of_its_own_and_no_micro_batch(tmp_path):
             ids = net.generate(
                 prompt, max_new_tokens=5, do_sample=False, pad_token_id=0, logits_processor=[later]
             )
-            time.sleep(0.01)
+            ours.work(0.01)
             with torch.no_grad():
                 net(input_ids=ids)  # an old policy's numbers
             net(input_ids=ids, labels=ids).loss.backward()

@@ -29,10 +29,14 @@ def test_a_torn_last_line_is_kept_and_reported_and_the_next_line_stays_whole(tmp
     with path.open("a") as file:
         file.write('{"rows": 2, "sec')
     found = records.read(path)
-    assert found == [{"rows": 1}] and found.torn == '{"rows": 2, "sec'
+    assert found == [{"rows": 1}] and found.torn == ['{"rows": 2, "sec']
     records.append(path, {"rows": 3})
     again = records.read(path)
-    assert again == [{"rows": 1}, {"rows": 3}] and again.torn == '{"rows": 2, "sec'
+    assert again == [{"rows": 1}, {"rows": 3}] and again.torn == ['{"rows": 2, "sec']
+    with path.open("a") as file:
+        file.write('{"rows": 4, "sec')
+    said = "were cut off by a kill and left out."
+    assert records.read(path).left_out() == f"2 lines of {path} {said}", "the last one was told"
 
 
 @pytest.mark.parametrize("cut", range(1, 50))
@@ -41,10 +45,10 @@ def test_a_record_torn_anywhere_is_reported_and_never_fatal(tmp_path, cut):
     whole = json.dumps({"a": {"b": "\u00fc", "c": [1.5, None]}, "d": {"e": {}}, "f": True})
     path.write_text('{"rows": 1}\n' + whole[:cut])
     assert cut < len(whole)
-    assert records.read(path) == [{"rows": 1}] and records.read(path).torn == whole[:cut]
+    assert records.read(path) == [{"rows": 1}] and records.read(path).torn == [whole[:cut]]
     records.append(path, {"rows": 2})
     found = records.read(path)
-    assert found == [{"rows": 1}, {"rows": 2}] and found.torn == whole[:cut]
+    assert found == [{"rows": 1}, {"rows": 2}] and found.torn == [whole[:cut]]
 
 
 @pytest.mark.parametrize("written", ["a}", "{}", '"}', "\\", "\u00fc}", "}" * 40])
@@ -56,7 +60,7 @@ def test_a_record_cut_inside_a_string_and_appended_to_stays_readable(tmp_path, w
         path.write_text('{"rows": 1}\n' + whole[:cut])
         records.append(path, {"rows": 2})
         found = records.read(path)
-        assert found == [{"rows": 1}, {"rows": 2}] and found.torn == whole[:cut], whole[:cut]
+        assert found == [{"rows": 1}, {"rows": 2}] and found.torn == [whole[:cut]], whole[:cut]
 
 
 def test_a_byte_order_mark_is_no_part_of_a_record(tmp_path):

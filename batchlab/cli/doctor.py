@@ -77,10 +77,8 @@ def of_records(names: list[str], precision: str | None = None) -> Answer:
     cells = [cell for read in files for cell in read.cells()]
     visits = _at_precision(_of_last_world(cells), precision)
     found = _answer(doctor.diagnose(visits), names[0])
-    if not (torn := ", ".join(read.name for read in files if read.torn)):
-        return found
-    cut = f"A line of {torn} was cut off by a kill and is left out."
-    return dataclasses.replace(found, text=f"{found.text}\n\n{cut}")
+    torn = "\n".join(read.left_out() for read in files if read.torn)
+    return dataclasses.replace(found, text=f"{found.text}\n\n{torn}") if torn else found
 
 
 def _of_last_world(cells: list[Cell]) -> list[Cell]:

@@ -17,7 +17,7 @@ from batchlab.cli import _measuring as measuring
 from batchlab.cli import options
 from batchlab.cli._answer import Answer
 from batchlab.doctor import throughput
-from batchlab.records import Cell
+from batchlab.records import Cell, Records
 from batchlab.report import figures
 
 __all__ = ["arguments", "run"]
@@ -44,7 +44,11 @@ def run(args: argparse.Namespace) -> Answer:
         raise ValueError(f"{source}: no records of cells or peaks, only {', '.join(others)}")
     summary = throughput.summarize(cells) if cells else None
     _require_peaks(peaks, cells)
-    data: dict[str, Any] = {"records": source, "cut_off": torn, "other_kinds": others}
+    data: dict[str, Any] = {
+        "records": source,
+        "cut_off": [one.name for one in torn],
+        "other_kinds": others,
+    }
     text = [f"Records: {source}"]
     if summary:
         more, data = _of_cells(summary, data)
@@ -56,7 +60,7 @@ def run(args: argparse.Namespace) -> Answer:
     if stages:
         text += [report.stage_text(lines) for lines in stages.values()]
         data["stages"] = stages
-    text += [f"A line of {name} was cut off by a kill and is left out." for name in torn]
+    text += [one.left_out() for one in torn]
     text += [f"Left out: records of kind {kind}." for kind in others]
     if args.figure:
         material = figures.Material(summary, peaks, data.get("predicted_peak_bytes"))
@@ -67,21 +71,21 @@ def run(args: argparse.Namespace) -> Answer:
     return Answer(data, "\n\n".join(text))
 
 
-def _read(names: list[str]) -> tuple[str, list[Cell], list[dict[str, Any]], list[str]]:
+def _read(names: list[str]) -> tuple[str, list[Cell], list[dict[str, Any]], list[Records]]:
     """Where the records come from, their cells, all lines, and the files with one cut off."""
     if not names and not LAST_SWEEP.exists():
         return "measured now, not kept (`batchlab sweep` keeps them)", _measured(), [], []
     names = names or [str(LAST_SWEEP)]
     cells: list[Cell] = []
     lines: list[dict[str, Any]] = []
-    torn = []
+    torn: list[Records] = []
     for name in names:
         one = records.read(name)
         if not one:
             raise ValueError(f"{name}: its only line was cut off, there is no record in it")
         cells += one.cells()
         lines += one
-        torn += [name] if one.torn else []
+        torn += [one] if one.torn else []
     return ", ".join(names), cells, lines, torn
 
 

@@ -51,6 +51,7 @@ def lightning(path: str | Path, *, every: int = 50, probe: bool = False, to: To 
             self.stack = f"Lightning Trainer ({stack_of(model)})"
             optimizer = inner_optimizer(trainer.optimizers[0])
             self.recorder = Recorder(model, path, source="lightning", stack=self.stack, **how)
+            self.recorder.step_before = trainer.global_step  # of a checkpoint that it goes on from
             self.hooks = hooked(self.recorder, optimizer)
             self.hooks.append(_Fetches(trainer, self.recorder))
             by_norm = trainer.gradient_clip_algorithm in (None, "norm")

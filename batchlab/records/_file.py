@@ -31,8 +31,14 @@ class Records(list[dict[str, Any]]):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
-        self.torn = ""  # the text of a line cut off by a kill
+        self.torn: list[str] = []  # lines cut off by a kill
         self.places: list[int] = []  # line numbers, from 1
+
+    def left_out(self) -> str:
+        """One line about what a kill cut off, where it did."""
+        some = len(self.torn)
+        cut = f"A line of {self.name} was" if some == 1 else f"{some} lines of {self.name} were"
+        return f"{cut} cut off by a kill and left out."
 
     def cells(self) -> list[Cell]:
         """The cells among the lines; a line that is no valid cell is refused with its place."""
@@ -90,7 +96,7 @@ def read(source: str | Path) -> Records:
             record = reading.parsed(line)
         except reading.NotJson as error:
             if number == len(lines) or _is_torn(line, error):
-                found.torn = line
+                found.torn.append(line)
                 continue
             raise ValueError(f"{name}, line {number}: {error}") from None
         if not isinstance(record, dict):
