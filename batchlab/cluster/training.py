@@ -48,7 +48,7 @@ ECHO = re.compile(
 WORKER = "batchlab.cluster._member"
 NOTES, READ = "notes.txt", "documents.txt"
 WRITES = (
-    *("alive_*", "checkpoints", "curve.jsonl", "log.txt", "model", "monitor*.jsonl"),
+    *("alive_*", "checkpoints", "curve.jsonl", "log*.txt", "model", "monitor*.jsonl"),
     *(NOTES, READ),
 )
 HOW = ("form", "compile")  # settings that change no weight but by rounding
@@ -151,7 +151,9 @@ def _run(
     own = asked | {"launcher": os.getpid(), "launch": launch}
     replace(folder / alive.ASKED, json.dumps(own))
     lock.alone(folder)
-    of_before = ("alive_*", "log.txt", NOTES, READ)
+    if (log := folder / "log.txt").exists():
+        log.replace(folder / "log_before.txt")  # why the start before this one ended
+    of_before = ("alive_*", NOTES, READ)
     for old in [path for name in of_before for path in folder.glob(name)]:
         old.unlink()  # what is left of an earlier torchrun writes into its own log
     words = ["--standalone", f"--nproc-per-node={processes}", f"--max-restarts={restarts}"]
@@ -164,7 +166,7 @@ def _run(
         start_new_session=True,  # torchrun ends at SIGHUP under nohup as well: signals are ours
     )  # fmt: skip
     assert running.stdout is not None
-    said = Heard(running.stdout, folder / "log.txt")
+    said = Heard(running.stdout, log)
     try:
         while running.poll() is None:
             time.sleep(0.5)
