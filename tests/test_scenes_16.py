@@ -99,7 +99,7 @@ def test_a_decision_is_told_by_the_fact_against_it():
         (2, {"rows": 9, "accumulation": 1}, "they run out again"),
         (2, {"rate": 5e-4}, "so its rate and beta2 stay"),
         (2, {"rows": 3.0}, "an int"),
-        (3, {"accumulation": 6}, "reading 3, out of memory, ended the row"),
+        (3, {"accumulation": 6}, "reading 3, out of memory, ended the count"),
         (5, {"accumulation": 3}, "it holds; the last three readings ask: lows of 36 or more"),
         (9, {"accumulation": 18}, "the loss of reading 10, 3.6, is over 3 + 0.5"),
     ):
