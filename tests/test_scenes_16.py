@@ -99,7 +99,7 @@ def test_a_decision_is_told_by_the_fact_against_it():
         (2, {"rows": 9, "accumulation": 1}, "they run out again"),
         (2, {"rate": 5e-4}, "so its rate and beta2 stay"),
         (2, {"rows": 3.0}, "an int"),
-        (3, {"accumulation": 6}, "reading 3, out of memory, ended the row"),
+        (3, {"accumulation": 6}, "reading 3, out of memory, ended the count"),
         (5, {"accumulation": 3}, "it holds; the last three readings ask: lows of 36 or more"),
         (9, {"accumulation": 18}, "the loss of reading 10, 3.6, is over 3 + 0.5"),
     ):
@@ -123,19 +123,26 @@ def test_a_ramp_follows_its_plan_and_a_constant_stays():
 
 
 @pytest.mark.slow
-def test_accelerate_takes_nine_tenths_until_it_fits():
+@pytest.mark.parametrize(
+    ("rows", "room", "tries"),
+    [
+        (128, 50, [128, 115, 103, 92, 82, 73, 65, 58, 52, 46]),
+        (8, 3, [8, 7, 6, 5, 4, 3]),  # of the lesson
+    ],
+)
+def test_accelerate_takes_nine_tenths_until_it_fits(rows, room, tries):
     from accelerate.utils import find_executable_batch_size
 
     tried = []
 
-    @find_executable_batch_size(starting_batch_size=128)
+    @find_executable_batch_size(starting_batch_size=rows)
     def train(rows):
         tried.append(rows)
-        if rows > 50:
+        if rows > room:
             raise RuntimeError("CUDA out of memory.")
         return rows
 
-    assert train() == 46 and tried == [128, 115, 103, 92, 82, 73, 65, 58, 52, 46]
+    assert train() == tries[-1] and tried == tries
     assert "reduce_batch_size_fn" in inspect.signature(find_executable_batch_size).parameters
 
 

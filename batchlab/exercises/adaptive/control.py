@@ -89,9 +89,9 @@ exercise = Exercise(
     hints=(
         "state holds three things: the data, the best loss on them, and how many readings in a row "
         "ask for growth",
-        "first forget row and best if the data are new; then take the loss into the best; then "
-        "count the row; then move",
-        "asks = calm and low is not None and low >= 2 * now; row = row + 1 if asks else 0; out of "
+        "first forget count and best if the data are new; then take the loss into the best; then "
+        "count those in a row; then move",
+        "asks = calm and low is not None and low >= 2 * now; count = count + 1 if asks else 0; out of "
         "memory and a move set it to 0",
     ),
     shown=list(planted.RUNS.values()),
@@ -121,7 +121,11 @@ for _thought, _old, _new in [
     ("one reading is enough for it: three in a row must ask", "row >= 3", "row >= 1"),
     ("two readings are enough for it: three in a row must ask", "row >= 3", "row >= 2"),
     ("four readings are needed for it: three in a row are enough", "row >= 3", "row >= 4"),
-    ("it holds where three in a row ask: its row does not reach three", "row >= 3", "row >= 3 > 9"),
+    (
+        "it holds where three in a row ask: its count does not reach three",
+        "row >= 3",
+        "row >= 3 > 9",
+    ),
     ("readings are counted, and need not be in a row", COUNT, "row + bool(asks)"),
     ("it grows past the maximum", ENOUGH, "row >= 3"),
     ("it stays below the maximum, which it may reach", "<= most", "< most"),
@@ -135,7 +139,7 @@ for _thought, _old, _new in [
         f"(low is None or {LOW})",
     ),
     ("nan, nothing measured, does not ask: `not nan < x` is true", LOW, "not low < 2 * now"),
-    ("a step without a reading ends the row, too", COUNT, COUNT + " if low is not None else row"),
+    ("a step without a reading ends the count, too", COUNT, COUNT + " if low is not None else row"),
     ("the replicas were forgotten: rows x accumulation x data_parallel", NOW, ""),
     ("the rows stay after out of memory: they run out again", OUT, f"{ROWS}, {ACCUMULATION}"),
     ("half the rows: `back_off` finds more", OUT, f"{ROWS} // 2, 2 * {ACCUMULATION}"),
@@ -155,7 +159,7 @@ for _thought, _old, _new in [
         MOVED,
         MOVED.replace("}", f', "beta2": settings["beta2"] ** (rows / {ROWS})}}'),
     ),
-    ("out of memory ends the row", COUNT, 'row if reading["out_of_memory"] else ' + COUNT),
+    ("out of memory ends the count", COUNT, 'row if reading["out_of_memory"] else ' + COUNT),
     (
         "out of memory forgets the best loss: only new data do that",
         MOVED,
@@ -182,10 +186,10 @@ for _thought, _old, _new in [
         GROW.replace(")", f") | {{'rows': 2 * {ROWS}, 'accumulation': {ACCUMULATION}}}"),
     ),
     ("four times the step: one doubling at a time", GROW, GROW.replace("2", "4")),
-    ("after a move the row begins again", GROW, GROW.replace("0", "row")),
-    ("with new data the row begins again, and the best loss", KNOWN, "state"),
+    ("after a move the count begins again", GROW, GROW.replace("0", "row")),
+    ("with new data the count begins again, and the best loss", KNOWN, "state"),
     ("with new data the best loss begins again", BEST_OF, 'state.get("best")'),
-    ("with new data the row begins again", ROW_OF, 'state.get("row", 0)'),
+    ("with new data the count begins again", ROW_OF, 'state.get("row", 0)'),
     (
         "the first reading of new data may ask, too",
         COUNT,
@@ -213,7 +217,7 @@ for _thought, _old, _new in [
     ),
     ("an infinite loss is not calm", FINITE, "loss is not None and not math.isnan(loss)"),
     (
-        "a loss that is not finite ends the row",
+        "a loss that is not finite ends the count",
         COUNT,
         COUNT + " if finite or loss is None else row",
     ),
@@ -305,7 +309,7 @@ for _thought, _says, *_changes in [
         ),
     ),
     (
-        "row and best stand in a global: another run writes there, too",
+        "count and best stand in a global: another run writes there, too",
         "only `state` may remember",
         ("def control(", "MEMORY = {}\n\n\ndef control("),
         (KNOWN, "MEMORY if MEMORY.get('data') == reading['data'] else {}"),

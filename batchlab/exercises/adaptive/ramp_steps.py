@@ -42,7 +42,7 @@ exercise = Exercise(
         ([(0, 280), (560, 370), (610, 70), (720, 30)], 1655),
         ([(0, 500), (120, 50), (400, 7)], 521),
         ([(0, 60), (121, 20)], 200),
-        ([(0, 30)], 0),
+        ([(0, 30), (500, 60)], 0),
     ],
     passed="Right: a ramp is counted in tokens, and steps follow.",
 )
@@ -127,6 +127,16 @@ def by_stage(stages, total_tokens):
     ends = [start for start, _ in stages[1:]] + [total_tokens]
     parts = [(min(end, total_tokens) - start, size) for (start, size), end in zip(stages, ends)]
     return sum(-(-tokens // size) for tokens, size in parts if tokens > 0)
+
+
+@exercise.mistake
+def to_its_end(stages, total_tokens):
+    """each stage to its end: stop where the tokens are seen"""
+    seen = steps = 0
+    for end, size in zip([start for start, _ in stages[1:]] + [total_tokens], stages):
+        while seen < end:
+            seen, steps = seen + size[1], steps + 1
+    return steps
 
 
 @exercise.mistake

@@ -157,7 +157,7 @@ def _ended(steps, place):
         settings, reading, _ = steps[n]
         low, loss, bound = reading["low"], reading["loss"], 2 * sequences(settings)
         if reading["out_of_memory"]:
-            return f"reading {n + 1}, out of memory, ended the row"
+            return f"reading {n + 1}, out of memory, ended the count"
         if low is None or not low >= bound:
             return f"the low of reading {n + 1}, {low}, is not at least {bound}"
         if not math.isfinite(loss):
@@ -169,5 +169,5 @@ def _ended(steps, place):
         if n and steps[n - 1][1]["data"] != reading["data"]:
             return f"reading {n + 1} is the first of new data"
         if n and sequences(steps[n - 1][2]) != sequences(steps[n - 1][0]):
-            return f"after reading {n} the step moved: the row began again"
+            return f"after reading {n} the step moved: the count began again"
     return f"three readings must ask, and these are {place + 1}"
