@@ -29,7 +29,9 @@ right = plan
 
 def fault(got, *case):
     """What is wrong with a list of runs; empty if each run is there once, in any order."""
-    if not isinstance(got, list | tuple) or not all(isinstance(one, Mapping) for one in got):
+    if not isinstance(got, list | tuple):
+        return f"a {type(got).__name__}, no list"
+    if not all(isinstance(one, Mapping) for one in got):
         return "no list of dictionaries, one for each run"
     for one in got:
         if lacking := [name for name in KEYS if name not in one]:
