@@ -59,6 +59,7 @@ exercise = Exercise(
     shown=[
         (SMALL, tuned("full", 4), 10, FEW + 140_400),
         (SMALL, tuned("full", 4), 10, FEW + 121_680),
+        (SMALL, tuned("4-bit", 60), 10, FEW + 58_000),
         (SMALL, tuned("4-bit", 30), 10, FEW + 30_780),
         (SMALL, tuned("full", 5), 10, FEW // 3),
     ],
@@ -72,6 +73,7 @@ for _thought, _old, _new in [
     ("bytes equal to the room fit: at most, not below", FOUND, "int((room - 1 - none) // (one - none))"),
     ("the first number that does not fit: one less does", "max(0, " + FOUND + ")", "max(0, " + FOUND + ") + 1"),
     ("beside the weights stand gradients and optimizer", FOUND, 'int((room - run_bytes(sheet, tuning, 0)["weights"]) // (one - none))'),
+    ("gradients are there before the first row, too", FOUND, 'int((room - none + run_bytes(sheet, tuning, 0)["gradients"]) // (one - none))'),
     ("rounded up: the last row is not whole", FOUND, "-int(-(room - none) // (one - none))"),
     ("rounded: the last row is not whole", FOUND, "round((room - none) / (one - none))"),
     ("a negative number of rows: 0 if none fits", "max(0, " + FOUND + ")", FOUND),
