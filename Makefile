@@ -46,7 +46,7 @@ ci-pages: .venv/dev lessons      # one after the other: the book shows what the 
 slow-lessons: .venv/dev lessons  # every lesson, solved and blank, with every known answer
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k "not test_no_seed"
 
-slow-seeds: .venv/dev lessons    # every check on ten seeds
+slow-seeds: .venv/dev lessons    # every check of every sixth lesson on ten seeds
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k test_no_seed
 
 slow-outside: .venv/dev lessons    # a thirty-second of all known answers, judged outside the student's process

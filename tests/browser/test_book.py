@@ -96,7 +96,8 @@ def above_minor(page, axe: str) -> dict[str, list]:
             for one in found if one["impact"] != "minor"}  # fmt: skip
 
 
-def test_a_page_is_light_asks_no_other_host_and_has_one_title(browser, book, name):
+def test_a_page_is_light_and_fits_every_screen(browser, book, name):
+    """It asks no other host and has one title; nothing scrolls sideways, no figure is too small."""
     page = opened(browser, book, name)
     page.wait_for_timeout(300)
     assert strangers(page) == [] and page.said == []
@@ -106,11 +107,6 @@ def test_a_page_is_light_asks_no_other_host_and_has_one_title(browser, book, nam
     assert page.locator("meta[name=description]").count() == 1
     assert page.locator("link[rel*=icon]").get_attribute("href").endswith("favicon.svg")
     assert page.locator("article p", has_text=re.compile(r"^\s*\|.*\|")).count() == 0, "no table"
-    page.context.close()
-
-
-def test_no_page_scrolls_sideways_and_no_text_of_a_figure_is_too_small(browser, book, name):
-    page = opened(browser, book, name)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_timeout(60)
