@@ -12,7 +12,7 @@ def noise(gradients, rows):
 
 
 def rows_for(gradients, share):
-    """The fewest rows whose noise is at most `share` of the length of the mean gradient."""
+    """The fewest rows whose noise is at most `share` of the norm of the mean gradient."""
     from math import ceil
 
     wished = share * np.linalg.norm(gradients.mean(axis=0))
