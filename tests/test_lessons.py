@@ -1,7 +1,8 @@
-"""A lesson runs from its first cell to its last, solved and blank; its copies are what they say.
+"""A blank lesson runs from its first cell to its last; its copies are what they say.
 
-Every lesson runs once in a process of its own (`batchlab.authoring.matrix`), which also tries every
-known answer to its exercises: `make slow`.
+Every blank lesson runs once in a process of its own (`batchlab.authoring.matrix`), which also
+tries every known answer to its exercises: `make slow`. Solutions run where the book is built: a
+check that does not pass, or a word on stderr, ends the build.
 """
 
 import ast
@@ -37,15 +38,6 @@ def tried(lesson: str) -> list[dict]:
 @pytest.mark.skipif(not SOURCES, reason="no lesson yet")
 def test_the_committed_notebooks_are_what_the_sources_give():
     assert module("sources", "--check", "--root", str(ROOT)) == ""
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_the_solution_passes_its_own_checks_and_writes_no_error(lesson):
-    own = [one for one in tried(lesson) if one["kind"] == "solution"]
-    assert own
-    for one in own:
-        assert not one["error"], f"{one['answer']}: {one['message']}"
-        assert not one["stderr"], "nbgrader gives no points beside any text on stderr"
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         for name, content in (made | {"index": index(told)}).items():
             (options.pages / f"{name}.md").write_text(content, encoding="utf-8")
     else:
-        print("\n\n".join(markdown(name, results) for name, results in told.items()))
+        print("\n\n".join(f"**{name}**\n\n{markdown(results)}" for name, results in told.items()))
     return 0
 
 
@@ -74,14 +74,12 @@ def index(outcomes: Mapping[str, list[Outcome]]) -> str:
 
 def page(lesson: str, results: list[Outcome]) -> str:
     """The page of a lesson: its matrix as a table that stacks on a narrow screen."""
-    seconds, table = markdown(lesson, results).split("\n\n", 1)
     title = f"# Wrong answers of lesson {lesson.replace('_', ' ')}"
-    said = seconds.replace(f"**{lesson}**: the", "The")
-    links = f"[The lesson](../lessons/{lesson}.md), [all lessons](../matrix.md). {said}"
-    return f"{title}\n\n{links}\n\n```{{table}}\n:class: bl-stack\n\n{table}\n```\n"
+    links = f"[The lesson](../lessons/{lesson}.md), [all lessons](../matrix.md)."
+    return f"{title}\n\n{links}\n\n```{{table}}\n:class: bl-stack\n\n{markdown(results)}\n```\n"
 
 
-def markdown(lesson: str, results: list[Outcome]) -> str:
+def markdown(results: list[Outcome]) -> str:
     """The matrix of a lesson: exercise, wrong answer, the check that caught it, its message."""
     rows = [
         "| exercise | an answer that looks right | caught by | which said |",
@@ -92,9 +90,7 @@ def markdown(lesson: str, results: list[Outcome]) -> str:
             where = f"`{one.caught_by}`" if one.caught_by else "**nothing**"
             said = "<br>".join(map(_code, one.message.splitlines()))
             rows.append(f"| `{one.answer}` | {_in_cell(one.thought)} | {where} | {said} |")
-    seconds = sum(one.seconds for one in results if one.kind == "solution")
-    head = f"**{lesson}**: the solution ran in {seconds:.0f} s on one thread."
-    return "\n".join([head, "", *rows])
+    return "\n".join(rows)
 
 
 def _code(line: str) -> str:

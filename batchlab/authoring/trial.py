@@ -1,4 +1,4 @@
-"""Run a lesson as a grader does, cell by cell: its solution, and its blank copy.
+"""Run the blank copy of a lesson as a grader does, cell by cell. (Its solution runs in the book.)
 
     solutions/02_padding, lessons/02_padding  ->  outcomes
 
@@ -49,7 +49,7 @@ class Cell:
 class Outcome:
     """What became of one cell, or of one answer to an exercise."""
 
-    kind: str  # solution, blank, torn: cells of a lesson; wrong, right: answers to an exercise
+    kind: str  # blank, torn, solution: cells of a lesson; wrong, right: answers to an exercise
     answer: str  # its id
     thought: str = ""
     words: str = ""  # what the message should say
@@ -95,18 +95,11 @@ def namespace() -> dict[str, Any]:
 
 
 def _outcomes(root: Path, lesson: str) -> list[dict[str, Any]]:
-    """Run a lesson's blank copy, then its solution."""
-    one, space = opened(root, lesson), namespace()
-    found: list[dict[str, Any]] = copied(partial(_blank, one, space))
-    own = (judged(Outcome("solution", cell.name), cell, space) for cell in one.book)
-    return found + [asdict(done) for done in own]
-
-
-def _blank(one: Lesson, space: dict[str, Any]) -> list[dict[str, Any]]:
     """The released notebook with the teacher's checks; each cell runs by itself, as in a grader.
 
     Every check is an outcome, and every other cell that fails: it is torn by a blank.
     """
+    one, space = opened(root, lesson), namespace()
     found = []
     for cell in one.book:
         kind = "blank" if cell.points else "torn"
@@ -149,7 +142,7 @@ def execute(cell: Cell, space: dict[str, Any]) -> None:
 
 
 def try_all(root: Path, lesson: str) -> list[Outcome]:
-    """The outcomes of a lesson, found in copies of this process; nothing is printed."""
+    """The outcomes of a blank lesson, found in a copy of this process; nothing is printed."""
     return in_a_copy(partial(_outcomes, root, lesson), limit=4 * LIMIT_SECONDS)
 
 
