@@ -43,7 +43,7 @@ ci-pages: .venv/dev lessons      # one after the other: the book shows what the 
 	@$(MAKE) --no-print-directory -j1 book
 	@$(MAKE) --no-print-directory -j1 browser
 
-slow-lessons: .venv/dev lessons  # every lesson, solved and blank, with every known answer
+slow-lessons: .venv/dev lessons  # every blank lesson, with every known answer; solutions run in the book
 	$(BIN)/python -m pytest -m "slow and not browser and not deep" tests/test_lessons.py -k "not test_no_seed"
 
 slow-seeds: .venv/dev lessons    # every check of every sixth lesson on ten seeds
