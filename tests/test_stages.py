@@ -140,7 +140,7 @@ def test_the_run_fits_into_one_call_of_a_lent_machine():
     assert budget["tests/gpu"] + deadline + budget[stages[-1]] <= 590
 
 
-@pytest.mark.slow
+@pytest.mark.deep  # minutes of two cores; `test_bare` rehearses short stages in CI
 def test_a_rehearsal_of_the_run_is_read_as_if_it_came_from_a_gpu(tmp_path, capsys, evidence):
     """The stages themselves write the lines; only the name of the device is another."""
     stages = ["device", "peaks", "knee", "same_step", "sweeps", "backends", "launch_bound"]
