@@ -17,7 +17,7 @@ from pathlib import Path
 
 from batchlab.authoring import catalogue, matrix, pages, sources
 
-__all__ = ["main", "named"]
+__all__ = ["main", "named", "of_cells"]
 
 TOC = """format: jb-book
 root: lessons/{folder}
@@ -50,11 +50,21 @@ def main(arguments: list[str] | None = None) -> int:
     wrong = bool(faults)
     if page is not None:
         text, _ = page.communicate()
-        wrong |= page.returncode != 0
+        unsound = page.returncode != 0 or bool(of_cells(text))
+        wrong |= unsound
         where = root / f"_build/lesson/_build/html/lessons/{folder}.html"
-        print(text if page.returncode else f"page: {where}")
+        print(text if unsound else f"page: {where}")
     print(f"{folder}: {time.monotonic() - begun:.0f} s")
     return int(wrong)
+
+
+def of_cells(text: str) -> list[str]:
+    """The lines in which a build says that a cell of the solution raised, or wrote to stderr.
+
+    >>> of_cells("a.md: Executing notebook [mystnb]\\na.md: WARNING: ... failed [mystnb.exec]")
+    ['a.md: WARNING: ... failed [mystnb.exec]']
+    """
+    return [line for line in text.splitlines() if "[mystnb." in line]
 
 
 def named(root: Path, name: str) -> str:
