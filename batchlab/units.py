@@ -11,8 +11,8 @@ from numbers import Real
 from operator import ge, gt, index, le, lt
 from typing import SupportsIndex
 
-__all__ = ["GIB", "KIB", "MIB", "MOST", "count", "duration", "neighbours", "rate", "real", "share",
-           "size", "whole"]  # fmt: skip
+__all__ = ["GIB", "KIB", "MIB", "MOST", "count", "duration", "neighbours", "rate", "real",
+           "several", "share", "size", "whole"]  # fmt: skip
 
 KIB, MIB, GIB = 2**10, 2**20, 2**30
 MOST = 2**53  # up to here a float, JSON and NumPy's int64 hold every whole number
@@ -106,6 +106,15 @@ def count(number: float) -> str:
     '1,234,567'
     """
     return f"{round(number):,}"
+
+
+def several(number: int, thing: str) -> str:
+    """Count things whose plural ends in s.
+
+    >>> several(1, "document"), several(1200, "document")
+    ('1 document', '1,200 documents')
+    """
+    return f"{count(number)} {thing}{'' if number == 1 else 's'}"
 
 
 def share(fraction: float) -> str:

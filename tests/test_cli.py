@@ -148,7 +148,7 @@ def test_a_bad_file_gets_one_clear_line_and_exit_code_1(capsys, tmp_path, name, 
     [
         (
             ["pack", "--too-long", "refuse"],
-            "tokens, a row has 2,048 slots (7 documents are too long)",
+            "tokens, a row has 2,048 slots (7 documents too long)",
         ),
         (["padding", "--rows", "9999"], "between 1 and the 6,015 documents, got 9,999"),
         (["padding", "--field", "text"], "--field goes with your own documents, not embedded"),
@@ -244,9 +244,9 @@ def test_pipes_are_read_and_a_closed_output_is_quiet():
         command = f"{sys.executable} -m batchlab {words}"
         return subprocess.run(["bash", "-c", command], capture_output=True, text=True)
 
-    assert shell("padding --data /dev/stdin <<< 5").stdout.startswith("stdin.txt: 1 documents")
+    assert shell("padding --data /dev/stdin <<< 5").stdout.startswith("stdin.txt: 1 document,")
     line = '{"input_ids": [1, 2]}'
-    assert ".jsonl: 1 documents, 2 tokens" in shell(f"padding --data <(echo '{line}')").stdout
+    assert ".jsonl: 1 document, 2 tokens" in shell(f"padding --data <(echo '{line}')").stdout
     assert "nothing came" in shell("padding --data /dev/null").stderr
     closed = shell("padding --data <(echo 5) >&-")
     assert (closed.returncode, closed.stderr) == (0, "")

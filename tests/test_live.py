@@ -63,7 +63,7 @@ def test_an_answer_sees_what_its_cells_see_and_not_the_reference():
         (["padding", "--data", "none.txt"], {}, "error", "batchlab: none.txt: no such file"),
         (["padding", "--rows", "x"], {}, "error", "a whole number is needed, got x"),
         (["rates", "--nothing"], {}, "error", "unrecognized arguments: --nothing"),
-        (["padding", "--data", "own.txt"], {"../own.txt": "5\n"}, "ran", "own.txt: 1 documents"),
+        (["padding", "--data", "own.txt"], {"../own.txt": "5\n"}, "ran", "own.txt: 1 document,"),
     ],
 )  # fmt: skip
 def test_a_verb_of_the_page_sees_the_files_given_and_says_what_the_terminal_says(

@@ -40,7 +40,7 @@ memory | plan units
 roofline | memory units
 cluster | roofline memory units | numpy
 cluster.ranks | cluster units | numpy
-cluster.training | | numpy
+cluster.training | units | numpy
 serving | lengths memory reading roofline units | numpy
 rates | units
 noise | units | numpy

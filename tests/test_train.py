@@ -155,7 +155,8 @@ def test_other_documents_under_the_same_name_are_refused(tmp_path, stream, told)
     assert len(run("words", 2)) == 2 and len(run("words", 3)) == 3
     with pytest.raises(RuntimeError, match=told):
         run("other words", 4)
-    assert (tmp_path / "run/log_before.txt").is_file(), "the start before this one keeps its log"
+    starts = (tmp_path / "run/log.txt").read_text().count(", to step ")
+    assert starts == 3, "each start has its lines in one log"
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -56,7 +57,7 @@ def flip(path, at=-3):
 
 def test_two_are_kept_and_the_last_is_taken(tmp_path):
     saved, kept = grow(tmp_path, 4)
-    assert pointer.whole(saved) == (kept[3], []) and kept[3].tokens == 40
+    assert pointer.whole(saved, "a run") == (kept[3], []) and kept[3].tokens == 40
     assert sorted(path.name for path in saved.glob("step_*")) == ["step_00000003", "step_00000004"]
 
 
@@ -75,7 +76,7 @@ def test_the_one_before_is_taken_and_the_damaged_file_named(tmp_path, kind):
     spoil, said = DAMAGES[kind]
     weights = saved / "step_00000004" / "weights"
     spoil(weights)
-    found, (fault,) = pointer.whole(saved)
+    found, (fault,) = pointer.whole(saved, "a run")
     assert found == kept[2]
     assert fault.startswith(str(weights)) and fault.endswith(said)
 
@@ -85,7 +86,7 @@ def test_a_flipped_bit_anywhere_in_latest_is_seen(tmp_path, at):
     saved, kept = grow(tmp_path, 2)
     assert 900 > len((saved / "LATEST").read_bytes()) > 450
     flip(saved / "LATEST", at % len((saved / "LATEST").read_bytes()))
-    found, (fault,) = pointer.whole(saved)
+    found, (fault,) = pointer.whole(saved, "a run")
     assert found == kept[1], "its own record says the same"
     assert fault == f"{saved / 'LATEST'} is damaged, or of an older batchlab"
 
@@ -94,7 +95,7 @@ def test_a_flipped_bit_anywhere_in_latest_is_seen(tmp_path, at):
 def test_garbage_in_latest_is_named(tmp_path, garbage):
     saved, kept = grow(tmp_path, 2)
     (saved / "LATEST").write_bytes(garbage)
-    assert pointer.whole(saved)[0] == kept[1] == pointer.latest(saved)
+    assert pointer.whole(saved, "a run")[0] == kept[1] == pointer.latest(saved)
 
 
 def test_a_kill_before_latest_moved_leaves_the_checkpoint_before(tmp_path):
@@ -102,7 +103,7 @@ def test_a_kill_before_latest_moved_leaves_the_checkpoint_before(tmp_path):
     third = saved / checkpoints.name(3)
     third.mkdir()
     (third / "weights").write_text("half of it")
-    assert pointer.whole(saved) == (kept[1], [])
+    assert pointer.whole(saved, "a run") == (kept[1], [])
 
 
 def test_where_none_is_whole_nothing_begins_anew_by_itself(tmp_path):
@@ -110,8 +111,20 @@ def test_where_none_is_whole_nothing_begins_anew_by_itself(tmp_path):
     for path in saved.glob("step_*/weights"):
         flip(path)
     with pytest.raises(ValueError, match=r"no whole checkpoint is left: .*3/weights is .*2/weigh"):
-        pointer.whole(saved)
-    assert pointer.whole(tmp_path / "nothing") == (None, [])
+        pointer.whole(saved, "a run")
+    assert pointer.whole(tmp_path / "nothing", "a run") == (None, [])
+
+
+def test_a_checkpoint_of_another_run_is_not_gone_on_with(tmp_path):
+    """The fault: where the newest was damaged, an older one of any run was loaded."""
+    saved, kept = grow(tmp_path, 2)
+    other = replace(kept[0], run="another run")
+    pointer.point(saved, other)
+    pointer.point(saved, kept[1])
+    assert pointer.whole(saved, "a run") == (kept[1], [])
+    flip(saved / "step_00000002" / "weights")
+    with pytest.raises(ValueError, match=r"no whole .*1 is of another run \(another run\)"):
+        pointer.whole(saved, "a run")
 
 
 def test_what_is_trained_and_its_states_come_back_as_they_were(tmp_path, alone):
@@ -139,13 +152,13 @@ def test_what_is_trained_and_its_states_come_back_as_they_were(tmp_path, alone):
     curve = pointer.measured(tmp_path / curves.CURVE)
     checkpoints.rely(saved, pointer.Latest(name, 2, "a", [], "d0c5", line, curve, seen, "this"))
     second[0][0].load_state_dict(first[0][0].state_dict())  # what is frozen is loaded anew
-    found, faults = checkpoints.resume(saved, *second, rows)
+    found, faults = checkpoints.resume(saved, *second, rows, "a")
     assert (found.name, faults) == (name, [])
     ours, theirs = step(*first), step(*second)
     assert all(map(torch.equal, ours, theirs)), "weights, and the averages of AdamW"
     rows.fingerprint = "other"
     with pytest.raises(ValueError, match="holds a run of other documents under the same name"):
-        checkpoints.resume(saved, *second, rows)
+        checkpoints.resume(saved, *second, rows, "a")
 
 
 def test_the_curve_is_put_back_to_the_last_byte_of_its_checkpoint(tmp_path):
@@ -227,9 +240,9 @@ def test_processes_that_read_other_documents_do_not_train_together(tmp_path, mon
 
     monkeypatch.setattr(checkpoints.dist, "get_rank", lambda: 1)
     monkeypatch.setattr(checkpoints.dist, "broadcast_object_list", from_the_first)
-    assert checkpoints._agreed(tmp_path, "before") == (None, [])
+    assert checkpoints._agreed(tmp_path, "before", "a") == (None, [])
     with pytest.raises(ValueError, match="the documents changed while"):
-        checkpoints._agreed(tmp_path, "after")
+        checkpoints._agreed(tmp_path, "after", "a")
 
 
 def shown(run, capsys):
@@ -262,6 +275,24 @@ def test_verify_names_what_is_wrong(tmp_path, capsys, spoil, said):
     spoil(tmp_path)
     code, text = shown(tmp_path, capsys)
     assert code == 1 and said in text and "1 of " in text
+
+
+def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_path, capsys):
+    """The fault: what an earlier end left in RUN/model passed for the model of this run."""
+    grow(tmp_path, 3)
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "model.safetensors").write_text("weights")
+    assert "nothing proves it" in shown(tmp_path, capsys)[1]
+    told = {"steps": 2, "files": pointer.seen(model)}
+    (model / pointer.OWN).write_text(json.dumps(told))
+    code, said = shown(tmp_path, capsys)
+    assert code == 0 and "after 2 steps; the last checkpoint is of step 3" in said
+    flip(model / "model.safetensors")
+    code, said = shown(tmp_path, capsys)
+    assert code == 1 and "model.safetensors is damaged" in said
+    (model / pointer.OWN).write_text("{")
+    assert "whole.json is damaged" in shown(tmp_path, capsys)[1]
 
 
 def test_verify_says_where_nothing_proves_the_curve_and_what_is_not_there(tmp_path, capsys):

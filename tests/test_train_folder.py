@@ -1,6 +1,7 @@
 """The folder of `batchlab train`: one start at a time, and what is damaged is named."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -47,6 +48,20 @@ def test_what_replaces_a_file_is_on_the_disk_before_it_does(tmp_path, monkeypatc
     _pointer.replace(path, "told")
     assert held == [("told", "before")]
     assert path.read_text() == "told" and not part.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGSTOP")
+def test_what_stands_still_is_not_waited_for_without_end(tmp_path, monkeypatch):
+    """The mistake: Ctrl-C waited for a torchrun that was stopped, and for ever."""
+    monkeypatch.setattr(training, "PATIENCE", 0.1)
+    sleeps = [sys.executable, "-c", "import time; time.sleep(600)"]
+    torchrun, member = subprocess.Popen(sleeps), subprocess.Popen(sleeps)
+    for one in (torchrun, member):
+        one.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, one.pid, os.WSTOPPED)
+    (tmp_path / "alive_0_life_1").write_text(str(member.pid))
+    training._ended(torchrun, tmp_path)
+    assert torchrun.returncode == -signal.SIGKILL == member.wait(10)
 
 
 @pytest.fixture

@@ -92,7 +92,8 @@ def _text(found: dict[str, Any]) -> str:
     proof = "proven optimal" if found["is_optimal"] else bound
     return "\n".join(
         [
-            f"{found['data']}: {found['documents']:,} documents, {found['tokens']:,} tokens",
+            f"{found['data']}: {units.several(found['documents'], 'document')}, "
+            f"{units.several(found['tokens'], 'token')}",
             *_policy(found),
             "",
             f"rows    {found['row_count']:,} of {found['row_length']:,} slots, {proof}",
@@ -120,4 +121,4 @@ def _policy(found: dict[str, Any]) -> list[str]:
         return []
     touched = found["cut_documents"] or found["dropped_documents"]
     why = "at row ends" if found["method"] == "split" else "longer than a row"
-    return [f"{touched:,} documents {why}: {what}"]
+    return [f"{units.several(touched, 'document')} {why}: {what}"]

@@ -105,7 +105,8 @@ def _text(found: dict[str, Any]) -> str:
 def summary_line(found: dict[str, Any]) -> str:
     """Two lines on the documents: how many, and how long."""
     return (
-        f"{found['data']}: {found['documents']:,} documents, {found['tokens']:,} tokens\n"
+        f"{found['data']}: {units.several(found['documents'], 'document')}, "
+        f"{units.several(found['tokens'], 'token')}\n"
         f"shortest {found['shortest']:,} | median {found['median']:,.0f} | "
         f"mean {found['mean']:,.0f} | 90th percentile {found['p90']:,.0f} | "
         f"longest {found['longest']:,}"

@@ -1,8 +1,8 @@
 """Train a model over processes of this machine: exact steps, checkpoints, a curve, a record.
 
-RUN is a folder: curve.jsonl, monitor.jsonl (for `batchlab doctor`), checkpoints, log.txt, and
-log_before.txt of the start before. A run that was stopped goes on where its last whole checkpoint
-stands, on as many processes as you say.
+RUN is a folder: curve.jsonl, monitor.jsonl (for `batchlab doctor`), checkpoints, and log.txt
+of all its starts. A run that was stopped goes on where its last whole checkpoint stands, on as many
+processes as you say.
 Files of more than 512 MiB are not held: they are read while they are trained, in their order.
 At the end the model lies in RUN/model, as transformers and peft load it.
 `--verify` trains nothing: it shows whether curve, checkpoints and records of the folder agree.

@@ -75,10 +75,11 @@ def silent(folder: Path, rank: int, ranks: int, patience: float) -> dict[int, fl
     return found
 
 
-def end(folder: Path, rank: int) -> None:
-    """Kill a process that stands still: torchrun would wait 30 more seconds for it."""
-    with contextlib.suppress(OSError, ValueError):
-        os.kill(int(_path(folder, rank).read_text()), signal.SIGKILL)
+def end(folder: Path, rank: int | None = None) -> None:
+    """Kill a process that stands still, or all: torchrun would wait 30 more seconds for it."""
+    for path in folder.glob("alive_*") if rank is None else [_path(folder, rank)]:
+        with contextlib.suppress(OSError, ValueError):
+            os.kill(int(path.read_text()), signal.SIGKILL)
 
 
 def _path(folder: Path, rank: int) -> Path:

@@ -67,14 +67,14 @@ def rely(folder: Path, on: Latest) -> None:
 
 
 def resume(
-    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, rows: Rows
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, rows: Rows, run: str
 ) -> tuple[Latest | None, list[str]]:
     """Load the newest whole checkpoint; returns it, and what is wrong with newer ones.
 
-    One that was trained on other rows is refused, and so is a world whose processes have read
-    other documents.
+    One of another run counts as damaged, one that was trained on other rows is refused, and so is
+    a world whose processes have read other documents.
     """
-    found, faults = _agreed(folder, rows.fingerprint)
+    found, faults = _agreed(folder, rows.fingerprint, run)
     if found is None:
         return None, faults
     rows.require(found.lanes)
@@ -104,12 +104,12 @@ def _states(model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[Any, An
     return weights, states
 
 
-def _agreed(folder: Path, documents: str) -> tuple[Latest | None, list[str]]:
+def _agreed(folder: Path, documents: str, run: str) -> tuple[Latest | None, list[str]]:
     """What the first process found whole, on every process; all have the same documents."""
     told: list[Any] = [None, [], "", documents]
     if dist.get_rank() == 0:
         try:
-            told[:2] = whole(folder)
+            told[:2] = whole(folder, run)
         except ValueError as error:
             told[2] = str(error)
     dist.broadcast_object_list(told)

@@ -13,8 +13,9 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
 
-from batchlab import data
+from batchlab import data, units
 from batchlab import model as models
+from batchlab.cluster._pointer import OWN, seen
 from batchlab.cluster.training import Settings
 
 __all__ = ["MODEL", "made", "read", "tokenizer_of", "write_folder"]
@@ -41,7 +42,8 @@ def read(corpus: data.Corpus, settings: Settings) -> str:
     """What was read, in a line; a ValueError where no document would be left."""
     sizes = corpus.lengths
     long = int((sizes > settings.length).sum())
-    told = f"{len(sizes):,} documents of {corpus.name}, {int(sizes.sum()):,} tokens"
+    told = f"{units.several(len(sizes), 'document')} of {corpus.name}, "
+    told += units.several(int(sizes.sum()), "token")
     if not long:
         return told
     told += f"; {long:,} longer than a row of {settings.length:,}"
@@ -84,10 +86,10 @@ def made(
     return net, torch.optim.AdamW(trained, lr=settings.rate)
 
 
-def write_folder(run: Path, model: nn.Module, tokenizer: Any) -> None:
+def write_folder(run: Path, model: nn.Module, tokenizer: Any, steps: int) -> None:
     """Leave model and tokenizer where transformers loads them, adapters where peft does.
 
-    Every process calls this. The folder is there whole or not at all.
+    Every process calls this. The folder is there whole or not at all, and says its steps.
     """
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     weights = get_model_state_dict(model, options=options)
@@ -102,5 +104,6 @@ def write_folder(run: Path, model: nn.Module, tokenizer: Any) -> None:
     elif tokenizer is not None:
         tokenizer.save(str(part / "tokenizer.json"))
         (part / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": FAST}))
+    (part / OWN).write_text(json.dumps({"steps": steps, "files": seen(part)}))
     shutil.rmtree(run / MODEL, ignore_errors=True)
     part.rename(run / MODEL)

@@ -82,17 +82,21 @@ def latest(folder: Path) -> Latest | None:
     return next((one for one in checkpoints(folder) if isinstance(one, Latest)), None)
 
 
-def whole(folder: Path) -> tuple[Latest | None, list[str]]:
-    """The newest checkpoint that is as it was written, and what is wrong with newer ones.
+def whole(folder: Path, run: str) -> tuple[Latest | None, list[str]]:
+    """The newest checkpoint of a run that is as it was written, and what is wrong with newer ones.
 
     ValueError where there are checkpoints and none is whole.
     """
     faults: list[str] = []
     for one in checkpoints(folder):
-        fault = damage(folder, one) if isinstance(one, Latest) else one
-        if not fault and isinstance(one, Latest):
+        if not isinstance(one, Latest):
+            faults.append(one)
+        elif fault := damage(folder / one.name, one.files):
+            faults.append(fault)
+        elif one.run != run:
+            faults.append(f"{folder / one.name} is of another run ({one.run})")
+        else:
             return one, faults
-        faults.append(fault)
     if faults:
         raise ValueError(
             f"no whole checkpoint is left: {'; '.join(faults)}; give another folder, or delete "
@@ -112,10 +116,10 @@ def checkpoints(folder: Path) -> Iterator[Latest | str]:
             yield one if one is not None else f"{path} is gone"
 
 
-def damage(folder: Path, one: Latest) -> str:
-    """The first file of a checkpoint that is not as it was written, and how; "" if all are."""
-    for name, wanted in one.files.items():
-        path = folder / one.name / name
+def damage(folder: Path, files: dict[str, Measured]) -> str:
+    """The first file of a folder that is not as it was written, and how; "" if all are."""
+    for name, wanted in files.items():
+        path = folder / name
         try:
             found = measured(path)
         except OSError as error:

@@ -140,7 +140,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     saved, run = folder / "checkpoints", asked["run"]
     model, optimizer = made(settings, rows.corpus, device)
     around = world(model)
-    found, faults = checkpoints.resume(saved, model, optimizer, rows)
+    found, faults = checkpoints.resume(saved, model, optimizer, rows, run)
     begun, tokens = (found.steps, found.tokens) if found else (0, 0)
     rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
     if rank == 0:
@@ -191,7 +191,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
             vain = vain + 1 if took.skipped else 0
             _require_progress(vain, step + 1)
     rows.end()
-    write_folder(folder, model, rows.corpus.tokenizer)
+    write_folder(folder, model, rows.corpus.tokenizer, max(begun, steps))
 
 
 def _require_progress(vain: int, step: int) -> None:

@@ -3,12 +3,14 @@
 folder  ->  what was looked at, each with what is wrong or nothing
 """
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import CURVE, curve, was_saved
-from batchlab.cluster._pointer import Latest, checkpoints, damage, latest, measured
+from batchlab.cluster._pointer import OWN, Latest, checkpoints, damage, latest, measured
+from batchlab.units import several
 
 __all__ = ["Look", "verify"]
 
@@ -27,9 +29,9 @@ class Look:
 def verify(folder: Path) -> list[Look]:
     """Return what was looked at in the folder of a run; no file is changed.
 
-    Every file of every kept checkpoint is read and held against its checksum, and so is the curve
-    up to each of them; the curve has each step once, its tokens grow, and it reaches the last
-    checkpoint. ValueError if there is no run in the folder, or one is going on.
+    Every file of every kept checkpoint and of the model is read and held against its checksum, and
+    so is the curve up to each checkpoint; the curve has each step once, its tokens grow, and it
+    reaches the last checkpoint. ValueError if there is no run in the folder, or one is going on.
     """
     lock.require_free(folder)
     saved = folder / "checkpoints"
@@ -37,13 +39,31 @@ def verify(folder: Path) -> list[Look]:
     if not found and not (folder / CURVE).exists():
         raise ValueError(f"{folder}: no run in this folder")
     looks = [
-        Look(f"{one.name}, {len(one.files)} files", damage(saved, one))
+        Look(f"{one.name}, {len(one.files)} files", damage(saved / one.name, one.files))
         if isinstance(one, Latest)
         else Look("record of a checkpoint", one)
         for one in found
     ]
+    looks += _of_model(folder / "model", latest(saved))
     fault = _fault_of_curve(folder, found)
     return [*looks, Look(CURVE, fault, "" if fault else _limit(folder))]
+
+
+def _of_model(path: Path, last: Latest | None) -> list[Look]:
+    """The trained model, if there is one: a run that goes on leaves an older one in its place."""
+    if not path.is_dir():
+        return []
+    try:
+        told = json.loads((path / OWN).read_text())
+        fault, steps = damage(path, told["files"]), int(told["steps"])
+    except FileNotFoundError:
+        return [Look("model", limit=", perhaps: nothing proves it")]
+    except (OSError, ValueError, TypeError, KeyError):
+        return [Look("model", f"{path / OWN} is damaged")]
+    older = (
+        f"; the last checkpoint is of step {last.steps:,}" if last and last.steps != steps else ""
+    )
+    return [Look("model", fault, f", after {several(steps, 'step')}{older}")]
 
 
 def _limit(folder: Path) -> str:

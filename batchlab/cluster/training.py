@@ -39,6 +39,7 @@ __all__ += ["notes", "read", "verify"]
 FORMS = ("ddp", "fsdp", "plain")
 PIECES = 8  # of a step
 RESTARTS, TIMEOUT = 2, 120.0  # lives after a death; seconds until a silent process is given up
+PATIENCE = 60.0  # seconds for torchrun to leave
 LARGE_BYTES = 2**29  # of files: every process would hold about as much in tokens
 MISTAKE = "raised ValueError"  # of whoever asked: another life would say the same
 NO_ROOM = re.compile(r"No space left|quota exceeded|File too large|Read-only file system", re.I)
@@ -151,8 +152,10 @@ def _run(
     own = asked | {"launcher": os.getpid(), "launch": launch}
     replace(folder / alive.ASKED, json.dumps(own))
     lock.alone(folder)
-    if (log := folder / "log.txt").exists():
-        log.replace(folder / "log_before.txt")  # why the start before this one ended
+    log = folder / "log.txt"  # of all starts, each behind a line of its own
+    with contextlib.suppress(OSError), log.open("a") as file:
+        at = f"{time.strftime('%Y-%m-%d %H:%M:%S')}, launch {launch}"
+        file.write(f"== {at}: processes {processes}, to step {asked['steps']:,}\n")
     of_before = ("alive_*", NOTES, READ)
     for old in [path for name in of_before for path in folder.glob(name)]:
         old.unlink()  # what is left of an earlier torchrun writes into its own log
@@ -175,14 +178,24 @@ def _run(
             if any(_again_in_vain(what) for what in said.said.values()):
                 break
     finally:
-        running.terminate()  # an interrupted run leaves no process behind
-        running.wait()
+        _ended(running, folder)
         said.wait()
     if (now := alive.asked(folder))["launch"] != launch:  # only where there are no locks
         raise RuntimeError(f"{folder} was taken over by another start (process {now['launcher']})")
     if running.returncode:
         raise RuntimeError(_reason(folder, said))
     return curve(folder)
+
+
+def _ended(running: subprocess.Popen[bytes], folder: Path) -> None:
+    """An interrupted run leaves no process behind, and waits for none that stands still."""
+    running.terminate()
+    try:
+        running.wait(PATIENCE)  # torchrun itself gives its processes half of it
+    except subprocess.TimeoutExpired:
+        running.kill()
+        running.wait()
+        alive.end(folder)
 
 
 def _looked(folder: Path) -> list[dict[str, Any]]:

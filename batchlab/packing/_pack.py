@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from batchlab.lengths import bounded
 from batchlab.packing._bound import lower_bound
 from batchlab.packing._fit_rules import best_fit, first_fit, next_fit, sorted_order
-from batchlab.units import whole
+from batchlab.units import several, whole
 
 __all__ = ["METHODS", "TOO_LONG", "Packing", "Rows", "pack"]
 
@@ -202,7 +202,7 @@ def _with_policy(tokens: np.ndarray, row_length: int, method: str, too_long: str
         where = int(np.argmax(long))
         raise ValueError(
             f"document {where} has {tokens[where]:,} tokens, a row has {row_length:,} slots "
-            f"({many:,} documents are too long); choose too_long: truncate, split or drop"
+            f"({several(many, 'document')} too long); choose too_long: truncate, split or drop"
         )
     if too_long == "truncate":
         pieces = np.minimum(tokens, row_length)
