@@ -17,6 +17,7 @@ def test_an_interval_holds_what_lies_within_and_nothing_else():
     assert not calibration.holds(Interval(1.0, 2.0), 2.1) and not calibration.holds(None, 1.0)
 
 
+@pytest.mark.slow
 def test_most_worlds_lie_within_their_intervals_and_not_within_half_of_them(monkeypatch):
     honest = coverage(16)
     assert min(honest.values()) >= 0.7
@@ -32,7 +33,7 @@ def test_most_worlds_lie_within_their_intervals_and_not_within_half_of_them(monk
 @pytest.mark.parametrize("design", calibration.DESIGNS)
 @pytest.mark.parametrize("noise", calibration.NOISE)
 @pytest.mark.parametrize(
-    "worlds", [pytest.param(20, marks=pytest.mark.slow), pytest.param(400, marks=pytest.mark.deep)]
+    "worlds", [pytest.param(20, marks=pytest.mark.deep), pytest.param(400, marks=pytest.mark.deep)]
 )
 def test_nine_in_ten_at_every_noise(design, noise, worlds):
     least = 0.9 - 3 * (0.9 * 0.1 / worlds) ** 0.5  # three standard errors

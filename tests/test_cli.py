@@ -316,6 +316,7 @@ def test_memory_is_predicted_for_a_config_and_a_bad_one_is_named(capsys, tmp_pat
     assert run(capsys, "memory", "--model", tmp_path / "none.json")[0] == 1
 
 
+@pytest.mark.slow
 def test_a_sweep_and_a_diagnosis_from_its_records(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(measuring, "FEWEST_DOCUMENTS", 4)
     path = tmp_path / "runs.jsonl"

@@ -90,6 +90,7 @@ def test_a_course_without_a_library_runs_the_one_that_is_installed(tmp_path):
     assert closure.fingerprint(tmp_path, [tmp_path / "page.md"])
 
 
+@pytest.mark.slow
 def test_every_file_of_the_library_is_run_by_a_test():
     """A file that no test reaches is found by no quick run; here the graph meets the real house."""
     found = closure.closure(ROOT, ROOT.glob("tests/**/test_*.py"))

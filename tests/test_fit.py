@@ -49,6 +49,7 @@ def peak_at(small, rows, documents=DOCUMENTS, **how):
     return found.best.peak_bytes
 
 
+@pytest.mark.slow
 def test_the_largest_rows_fit_and_one_more_does_not(small, monkeypatch):
     wall = peak_at(small, 5)
     found = fit.largest_rows(small, DOCUMENTS, budget_bytes=wall)

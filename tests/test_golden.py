@@ -48,7 +48,12 @@ def printed(words: list[str]) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("name", CALLS)
+SLOW = ("report.json", "memory.json")  # their texts are asked every day
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in CALLS]
+)
 def test_a_verb_prints_what_it_printed(name):
     found, golden = printed(CALLS[name]), (GOLDEN / name).read_text(encoding="utf-8")
     assert found == golden or (name.endswith(".json") and alike(*map(json.loads, (found, golden))))

@@ -253,7 +253,7 @@ def test_t36_what_is_odd_but_readable_is_read(lesson, raw):
     assert _ingest.read(raw, lesson).answered == set(lesson.answers)
 
 
-@pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.deep)])
 def test_broken_notebooks_are_read_or_refused(lesson, count):
     draw = random.Random(36)
     came = collections.Counter()

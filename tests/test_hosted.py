@@ -39,6 +39,7 @@ def dist(tmp_path_factory):
     return folder, parcels.parcels(ROOT, folder, parcels.wheel(ROOT, folder))
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_library_as_it_stands_and_leaves_nothing_behind(dist):
     _, (library, *_) = dist
     held = {name for name in zipfile.ZipFile(library).namelist() if name.startswith("batchlab/")}

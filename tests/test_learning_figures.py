@@ -102,6 +102,7 @@ def test_rates_of_sgd_have_no_betas_and_bad_words_are_refused(capsys):
     assert code == 1 and "beta2 must be at least 0 and below 1" in err
 
 
+@pytest.mark.slow
 def test_noise_measures_a_short_run_and_draws_it(capsys, tmp_path):
     words = ("noise", "--rows", 1, "--accumulation", 4, "--steps", 24, "--length", 24)
     code, out, err = asked(capsys, *words, "--figure", tmp_path / "noise.svg")

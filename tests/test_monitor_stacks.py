@@ -374,7 +374,7 @@ RANKS = """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["ddp", "fsdp"])
+@pytest.mark.parametrize("kind", [pytest.param("ddp", marks=pytest.mark.deep), "fsdp"])
 def test_two_ranks_write_two_files_and_the_last_one_is_named(tmp_path, kind, capsys):
     script = tmp_path / "train.py"
     script.write_text(textwrap.dedent(RANKS))

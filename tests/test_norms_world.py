@@ -72,7 +72,14 @@ def _loss(net, piece, factor):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["plain", "ddp", "fsdp2"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("plain", marks=pytest.mark.deep),
+        pytest.param("ddp", marks=pytest.mark.deep),
+        "fsdp2",
+    ],
+)
 def test_two_gloo_processes_read_what_one_process_reads(tmp_path, kind):
     """Four pieces on one rank, or two on each of two: the same pieces of the same step."""
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")

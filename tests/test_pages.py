@@ -106,6 +106,7 @@ def copied(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_each_lesson_has_a_page_of_wrong_answers_at_an_address_that_stays(tmp_path):
     (tmp_path / "index.md").write_text("# All\n")
     (tmp_path / "02_padding.md").write_text("# Tried\n")
@@ -117,6 +118,7 @@ def test_each_lesson_has_a_page_of_wrong_answers_at_an_address_that_stays(tmp_pa
         assert f"          - file: matrix/{one.folder}\n" in contents
 
 
+@pytest.mark.slow
 def test_outputs_serve_until_something_that_the_page_runs_changes(tmp_path):
     root = copied(tmp_path)
     (root / "batchlab/__init__.py").write_text("")
@@ -140,6 +142,7 @@ def test_outputs_serve_until_something_that_the_page_runs_changes(tmp_path):
         before = after
 
 
+@pytest.mark.slow
 def test_laying_out_again_writes_nothing_and_forgets_what_is_gone(tmp_path):
     root = copied(tmp_path / "clone")
     folder = tmp_path / "_build/pages"

@@ -153,6 +153,7 @@ def test_the_napkin_counts_the_traced_bytes_of_a_logit_and_too_few_activations()
     )
 
 
+@pytest.mark.slow
 def test_adapters_of_16_bit_weights_keep_more_activations_not_fewer():
     """A sentence of the lesson: half as much again."""
     pytest.importorskip("peft")

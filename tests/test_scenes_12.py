@@ -81,6 +81,7 @@ def test_the_noisy_quadratic_is_what_sampling_gives():
     assert (curve * state**2).sum(1).mean() / 2 == pytest.approx(growth_losses()[1], rel=0.02)
 
 
+@pytest.mark.slow
 def test_sgds_best_rate_grows_with_the_batch_and_adams_with_about_its_root():
     found = {name: scenes.best_rates(name, (16, 64)) for name in ("sgd", "adam")}
     grown = {name: math.log2(best[64][0] / best[16][0]) / 2 for name, best in found.items()}

@@ -112,6 +112,7 @@ def test_a_short_real_run_grows_by_the_reference_and_stays_at_its_maximum():
     assert ran["rates"]["rate"] == pytest.approx(live.RATE * math.sqrt(2))
 
 
+@pytest.mark.slow
 def test_a_ramp_follows_its_plan_and_a_constant_stays():
     plan = scenes.ramped([(0, 2), (1280, 4)])
     ran = scenes.trained(plan, seed=0, tokens=2560, most=16)

@@ -56,6 +56,7 @@ def test_a_replaced_line_is_replaced(few):
     assert one.targets > 0, "the model sees no labels where the loss is one's own"
 
 
+@pytest.mark.slow
 def test_the_same_lines_give_the_same_losses(few):
     padded = few.map(script.pad)
     first, second = (script.run(train_dataset=padded, max_steps=1) for _ in range(2))

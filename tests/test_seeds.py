@@ -19,6 +19,7 @@ def tried(folder: Path, *options: str, source: str = SOURCE, ok: bool = True):
     return module("seeds", "02_tiny", "--root", str(root), *options, ok=ok).splitlines()
 
 
+@pytest.mark.slow
 def test_the_solution_is_tried_on_every_seed(tmp_path):
     (line,) = tried(tmp_path, "--seeds", "40")
     assert re.fullmatch(r"02_tiny: 1 checks on 40 seeds in \d+ s", line)
@@ -31,6 +32,7 @@ def test_a_seed_that_refuses_the_solution_is_named(tmp_path):
     assert "the law: luck" in fault
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("draws", "runs"), [(True, 5), (False, 1)])
 def test_a_check_that_does_not_draw_runs_once(tmp_path, draws, runs):
     note = f"    open({str(tmp_path / 'runs')!r}, 'a').write('!')\n"
@@ -43,11 +45,13 @@ def test_a_check_that_does_not_draw_runs_once(tmp_path, draws, runs):
     assert (tmp_path / "runs").read_text() == "!" * (1 + runs * calls)  # 1: the cell that reveals
 
 
+@pytest.mark.slow
 def test_a_heavy_check_gets_the_seeds_that_its_seconds_allow_and_says_so(tmp_path):
     line, *_ = tried(tmp_path, "--seeds", "40", "--seconds", "0")
     assert "on 3 seeds in " in line
 
 
+@pytest.mark.slow
 def test_a_cell_that_does_not_run_is_a_fault(tmp_path):
     source = SOURCE.replace("slots([5, 3]))", "slots([5, 3]) / 0)")
     assert source != SOURCE

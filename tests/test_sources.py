@@ -29,6 +29,7 @@ def code(path: Path) -> dict[str, str]:
     return {cell["id"]: "".join(cell["source"]) for cell in cells}
 
 
+@pytest.mark.slow
 def test_the_second_build_writes_nothing(built):
     assert module("sources", "--root", str(built)) == ""
 

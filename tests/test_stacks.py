@@ -331,6 +331,7 @@ def graphs_of(watched, called, path):
     return counters["stats"]["unique_graphs"], sum(counters["graph_break"].values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", COMPILED)
 def test_watching_breaks_no_compiled_graph(tmp_path, way):
     watched, called = COMPILED[way](tiny())

@@ -90,8 +90,13 @@ def test_the_prediction_is_within_3_per_cent_of_the_profiler(case):
     assert abs(compared(case).error) < 0.03
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", MORE, ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(one, marks=pytest.mark.deep if at % 3 else pytest.mark.slow, id=str(one))
+        for at, one in enumerate(MORE)
+    ],
+)
 def test_and_over_twenty_more_configurations(case):
     assert abs(compared(case).error) < 0.03
 
@@ -140,6 +145,7 @@ def test_phases_extrapolate_to_the_byte(options, monkeypatch):
     assert predicted.by_kind == traced.by_kind and predicted.phase == traced.phase
 
 
+@pytest.mark.slow
 def test_the_peak_alone_would_not_have_extrapolated():
     """The mistake beside the law: the fullest moment moves from one phase to another."""
     how = {"rows": 2, "length": 64, "checkpointing": True}
@@ -164,6 +170,7 @@ def test_kinds_are_what_they_should_be():
     assert more.by_kind["activations"] == pytest.approx(2 * found.by_kind["activations"], rel=0.02)
 
 
+@pytest.mark.slow
 def test_accumulation_holds_gradients_in_the_forward_pass():
     shape = config(4, 64, 1024)
     one, two, many = (

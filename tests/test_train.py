@@ -115,8 +115,8 @@ def took(folder):
     ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("form", [pytest.param("ddp", marks=pytest.mark.deep), "fsdp"])
+@pytest.mark.deep
+@pytest.mark.parametrize("form", ["ddp", "fsdp"])
 def test_a_killed_run_lies_on_the_undisturbed_one_and_goes_on_with_other_processes(tmp_path, form):
     settings = training.Settings(rows=1, length=64, form=form)
     calm, killed = tmp_path / "calm", tmp_path / "killed"
@@ -140,7 +140,10 @@ def test_a_killed_run_lies_on_the_undisturbed_one_and_goes_on_with_other_process
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("stream", "told"),
-    [(False, "other documents under the same name"), (True, "some.jsonl changed and grew")],
+    [
+        pytest.param(False, "other documents under the same name", marks=pytest.mark.deep),
+        (True, "some.jsonl changed and grew"),
+    ],
 )
 def test_other_documents_under_the_same_name_are_refused(tmp_path, stream, told):
     """The mistake: the file was written anew, and the run went on as if it were the same."""

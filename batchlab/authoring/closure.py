@@ -77,10 +77,16 @@ def fingerprint(root: Path, files: Iterable[Path], *more: str) -> str:
         if path.is_file():
             home = root if path.is_relative_to(root) else LIBRARY
             seen.update(f"{path.relative_to(home)}\0".encode() + path.read_bytes() + b"\0")
-    installed = sorted({f"{one.name}={one.version}" for one in distributions()})
-    for text in (sys.version, *installed, *more):
+    for text in (sys.version, *_installed(), *more):
         seen.update(f"{text}\0".encode())
     return seen.hexdigest()[:16]
+
+
+@cache
+def _installed() -> list[str]:
+    """Names and versions, read once: what is installed stays while a process lives."""
+    told = (one.metadata for one in distributions())
+    return sorted({f"{one['Name']}={one['Version']}" for one in told})
 
 
 def _data(root: Path) -> set[Path]:
@@ -138,9 +144,9 @@ def _names(path: Path, package: tuple[str, ...]) -> Iterator[str]:
         if "exercises.folders()" in text:  # it runs the exercises of every lesson
             homes = sorted(LIBRARY.glob("batchlab/exercises/*/__init__.py"))
             yield from (f"batchlab.exercises.{one.parent.name}." for one in homes)
-        tree = ast.parse(text, str(path))
-        prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in _running(tree):
+        nodes = [*_running(ast.parse(text, str(path)))]
+        prose = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
             yield from _imported(node, package)
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 shown = id(node) in prose
@@ -158,6 +164,8 @@ def _imported(node: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
 
 def _told(text: str) -> Iterator[str]:
     """Names in a text that may be run: an import, or a dotted name."""
+    if not any(one in text for one in (*PACKAGES, "check.judge")):
+        return
     for one in FROM.finditer(text):
         yield from (f"{one[1]}.{name}" for name in re.findall(r"\w+", one[2] or one[3]))
     yield from DOTTED.findall(text)
@@ -166,8 +174,10 @@ def _told(text: str) -> Iterator[str]:
 
 def _running(tree: ast.AST) -> Iterator[ast.AST]:
     """Every node but those that only a type checker reads."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
-        yield node
-        yield from _running(node)
+    left = [tree]
+    while left:
+        for node in ast.iter_child_nodes(left.pop()):
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                continue
+            yield node
+            left.append(node)
