@@ -87,7 +87,7 @@ browser: .venv/dev lessons
 	  $(MAKE) --no-print-directory _build/html/index.html && \
 	  { $(MAKE) --no-print-directory $(AXE) || \
 	    echo "SKIPPED, LOUDLY: the tests of accessibility need axe-core, which npm could not fetch"; } && \
-	  $(BIN)/python -m pytest -m browser -rs; \
+	  $(BIN)/python -m pytest -n 2 --dist loadfile -m browser -rs; \
 	else echo "SKIPPED, LOUDLY: the browser suite needs chromium (Debian: apt-get install chromium)"; fi
 
 _build/html/index.html:

@@ -53,7 +53,9 @@ def imports(tree: ast.AST, *, inside: bool = False) -> Iterator[tuple[str, bool]
     """Every imported name with its module, and whether a function does it; no type-only ones."""
     typed = isinstance(tree, ast.If) and "TYPE_CHECKING" in ast.unparse(tree.test)
     for node in tree.orelse if typed else ast.iter_child_nodes(tree):
-        deeper = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if isinstance(node, ast.expr):  # imports are statements
+            continue
+        deeper = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if isinstance(node, ast.Import):
             yield from ((alias.name, deeper) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
