@@ -51,6 +51,7 @@ def test_the_wheel_holds_the_library_as_it_stands_and_leaves_nothing_behind(dist
     assert held == stands and not (ROOT / "build").exists()
 
 
+@pytest.mark.slow
 def test_a_parcel_holds_the_notebook_of_a_student_and_the_wheel_and_no_answer(dist):
     folder, (library, *made) = dist
     assert [path.stem for path in made] == [one.folder for one in catalogue.lessons(ROOT)]

@@ -39,6 +39,7 @@ def losses(documents, layout, *, varlen=False):
     return [report.loss for report in reports], [report.target_tokens for report in reports]
 
 
+@pytest.mark.slow
 def test_the_loss_curve_does_not_depend_on_the_layout(documents):
     padded, targets = losses(documents, "padded")
     assert padded[-1] < padded[0] - 0.1, "it learns"

@@ -77,6 +77,7 @@ def test_four_bits_take_what_the_authors_say():
     assert "0.5159 bytes each" in line and pytest.approx(4.127, abs=0.001) == 8 * 0.5159
 
 
+@pytest.mark.slow
 def test_memory_takes_the_words_of_training(capsys):
     call = ["memory", "--rows", "2", "--length", "32", "--device", "cpu", "--json"]
     found = {}

@@ -265,6 +265,7 @@ def test_a_transformers_trainer_is_recorded_with_one_callback(tmp_path):
     assert doctor.diagnose(found.cells()).subject.rows == 2
 
 
+@pytest.mark.slow
 def test_a_trainer_that_fails_leaves_what_was_seen(tmp_path):
     """The fault: a run that failed before its first record, of 50 steps, left no file at all."""
     code = (

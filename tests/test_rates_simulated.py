@@ -36,6 +36,7 @@ def apart(after, before, k):
     return float(np.abs(np.log(runs[0] / runs[1])).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [4, 8])
 def test_the_root_alone_follows_as_closely_as_the_full_rule_and_betas_do_not_carry_it(k):
     """The mistakes beside the law: the rate left as it was, and the rule of SGD."""

@@ -249,7 +249,7 @@ often = settings(
 
 
 @given(values)
-@settings(often, max_examples=500)
+@settings(often, max_examples=150)
 def test_any_value_ends_in_a_verdict(value):
     ends_in_a_verdict(value)
 
