@@ -14,7 +14,7 @@ BESIDE = {
     "accumulation/share", "accumulation/take-step",
     "adaptive/control", "batch/noise-meter", "buckets/windowed",
     "buckets/sampler", "checkpointing/checkpoint-segments",
-    "feeding/shuffled", "feeding/pooled-rows", "feeding/packer", "many/rank-mean",
+    "feeding/shuffled", "feeding/packer", "many/rank-mean",
     "many/exact-step", "memory/chunked-loss",
     "memory/most-rows", "noise/step-meter",
     "rates/token-schedule", "serving/schedule",

@@ -65,7 +65,6 @@ PLACES = {  # lesson: what it asks
     "14_minima/minima": [("real_lessons", "spread")],
     "15_many/many": [("real_lessons", "pipeline")],
     "16_adaptive/adaptive": [("real_lessons", "ramp")],
-    "18_plan/plan": [("real_lessons", "choice")],
 }
 
 
@@ -83,3 +82,13 @@ def test_a_lesson_asks_first_and_shows_the_rows_with_the_truth(place):
         near = told[told.rindex("\n## ") :] + box
         truth = f"{one.truth:,.0f}" if one.truth > 100 else f"{one.truth:.3g}"
         assert not re.search(rf"\b{truth}\b", near)
+
+
+def test_lesson_18_lets_choose_before_it_shows_the_rows_with_the_truth():
+    source = (Path(__file__).parent.parent / "solutions/18_plan/plan.md").read_text(
+        encoding="utf-8"
+    )
+    told, _ = source.split('real_lessons.asked("choice")')
+    near = told[told.rindex("\n## ") :]
+    assert near.index("devices, batch, budget = ") < near.index("real_lessons.lost(devices, batch")
+    assert f"{real_lessons.asked('choice').truth:.3g}" not in near

@@ -10,7 +10,6 @@ from batchlab import memory, model
 from batchlab.exercises.checkpointing import scenes
 from batchlab.exercises.checkpointing.checkpoint_segments import Segment, judged
 from batchlab.exercises.checkpointing.choose_segments import choose_segments, costs
-from batchlab.exercises.checkpointing.pays_below import pays_below
 from batchlab.exercises.checkpointing.plan_costs import plan_costs, plans
 from batchlab.exercises.checkpointing.watch import scene
 from batchlab.memory._formula import layer_bytes_per_token
@@ -44,10 +43,11 @@ def test_runs_take_turns():
 
 
 def test_recomputing_pays_below_the_rows_where_a_row_takes_as_long():
-    """At the border both ways take the same time a row; the lesson's two devices stand beside."""
-    rows = pays_below(47, 3, 4, 1 / 3)
-    assert 47 / rows + 3 == pytest.approx(4 / 3 * (47 / (4 * rows) + 3))
-    assert pays_below(60, 2, 4, 1 / 3) == pytest.approx(60) and pays_below(5, 25, 4, 1 / 3) < 1
+    """By the rule of the page, on its two devices: at the border both take the same time a row."""
+    for fixed, per_row, border in ((60, 2, 60), (5, 25, 0.4)):
+        assert fixed * (4 - 1 - 1 / 3) / (per_row * 4 / 3) == pytest.approx(border)
+        plain, recomputed = (fixed / rows + per_row for rows in (border, 4 * border))
+        assert plain == pytest.approx(4 / 3 * recomputed)
 
 
 def test_the_last_segment_of_a_sequential_checkpoint_is_kept():

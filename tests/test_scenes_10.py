@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from batchlab.exercises.feeding import packer, pooled_rows, scenes, shuffled
+from batchlab.exercises.feeding import packer, scenes, shuffled
 from batchlab.exercises.feeding.waits import share, waits
 
 LENGTHS = packer.SIZES
@@ -71,8 +71,8 @@ def test_the_packer_of_the_page_survives_every_kill_on_every_rank(ranks):
     every = rows(LENGTHS, 8, 4)
     for rank in range(ranks):
         want = every[: len(every) // ranks * ranks][rank::ranks]
-        for kill, past in itertools.product(range(len(want) + 1), (0, 1)):
-            assert rows(LENGTHS, 8, 4, rank, ranks, kills=[kill], past=past) == want
+        for kill in range(len(want) + 1):
+            assert rows(LENGTHS, 8, 4, rank, ranks, kills=[kill]) == want
 
 
 def test_lives_of_a_packer_show_a_place_that_moves_too_late():
@@ -87,10 +87,10 @@ def test_a_dropped_round_is_not_in_the_place():
 
 
 def test_rows_from_a_pool_by_hand():
-    """The table of the page."""
-    seen = pooled_rows.scene(pooled_rows.pooled_rows, [6, 8, 7, 5, 3, 1, 4, 1], 10, 4)
-    assert seen["rows"] == [[0], [1], [2, 4], [3, 6, 5], [7]]
-    assert rows([6, 8, 7, 5, 3, 1, 4, 1], 10, 4) == seen["rows"]
+    """The table of the page, with the function of the page."""
+    assert rows([6, 8, 7, 5, 3, 1, 4, 1], 10, 4) == [[0], [1], [2, 4], [3, 6, 5], [7]]
+    page = (Path(__file__).parent.parent / "solutions/10_feeding/feeding.md").read_text()
+    assert inspect.getsource(packer.next_row) in page
 
 
 def test_the_shuffle_of_the_page_is_taken_and_one_that_mixes_nothing_is_not():

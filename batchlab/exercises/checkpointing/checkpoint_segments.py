@@ -10,8 +10,7 @@ class Segment:
     """Run layers without a graph, and again when their gradient is needed."""
 
     @staticmethod
-    def forward(ctx, layers, x, *weights):
-        """The output of the layers; `weights` are theirs, so that they can get gradients."""
+    def forward(ctx, layers, x, *weights):  # given; `weights` are those of the layers
         import torch
 
         ctx.layers, ctx.state = layers, torch.get_rng_state()
@@ -50,10 +49,6 @@ def judged(got, segments, how):
             if how.get("dropout"):
                 return said, "the second run dropped others: give it the random state of the first"
             return said, ""
-    inside = [n for a, b in segments for n in range(a + 1, b) if n in got["held"]]
-    if inside:
-        why = "keep the first input of a segment alone"
-        return f"after forward the inputs of layers {inside} are still held", why
     again = [n for a, b in reversed(segments) if _needs(b, how) for n in range(a, b)]
     again = [0 if n in how.get("shared", ()) else n for n in again]
     if got["order"] != again:
@@ -89,10 +84,10 @@ def drawn(rng):
 
 exercise = Exercise(
     Segment,
-    points=2,
+    points=3,
     hints=(
-        "forward: keep x, the weights and the random state; then run the layers",
-        "backward: detach x, enable_grad, set the random state inside fork_rng, run again",
+        "set the random state of the first run, and put it back behind: torch.random.fork_rng(devices=[])",
+        "detach x, enable_grad, set ctx.state inside fork_rng, run ctx.layers again",
         "torch.autograd.grad(y, [x and the weights that need one], gradient) gives what to return",
     ),
     asked=lambda segments, how: (
@@ -110,12 +105,10 @@ exercise = Exercise(
     drawn=drawn,
     passed="Right: the gradients of the plain layers, from less memory, and nothing else notices.",
 )
-HELD = "what the first run computed is still held: keep the first input of the segment alone"
 BACK = "        return None, *(next(found) if need else None for need in needed)"
 GIVEN = "        given = [next(found) if need else None for need in needed]\n"
 AGAIN = "            y = torch.nn.Sequential(*ctx.layers)(x)\n"
 EACH = "one gradient for each argument of forward: None for the layers, x, then each weight"
-RUN = "        return torch.nn.Sequential(*layers)(x)"
 FORK, STATE = ", torch.random.fork_rng(devices=[])", "            torch.set_rng_state(ctx.state)\n"
 for _thought, *_changes in [
     (
@@ -182,23 +175,6 @@ for _thought, *_changes in [
         ),
     ),
     (
-        HELD,
-        (
-            RUN,
-            "        ctx.inputs = []\n        for layer in layers:\n            ctx.inputs.append(x)\n"
-            "            x = layer(x)\n        return x",
-        ),
-    ),
-    (
-        HELD,
-        (
-            RUN,
-            "        with torch.enable_grad():\n"
-            "            ctx.whole = torch.nn.Sequential(*layers)(x.detach().requires_grad_())\n"
-            "        return ctx.whole.detach()",
-        ),
-    ),
-    (
         "run again for every tensor: once for a segment",
         (
             "        found = iter(torch.autograd.grad(y, wanted, gradient))\n",
@@ -209,13 +185,6 @@ for _thought, *_changes in [
     ),
     ("the random state is not restored: the second run drops other activations", (STATE, "")),
     ("the random state is left where the second run ends: fork_rng puts it back", (FORK, "")),
-    (
-        "a fixed seed in both runs: the first run draws as the plain one",
-        (
-            "        ctx.layers, ctx.state",
-            "        torch.manual_seed(0)\n        ctx.layers, ctx.state",
-        ),
-    ),
     (
         "eval mode in the second run, and left so",
         (AGAIN, "            [layer.eval() for layer in ctx.layers]\n" + AGAIN),

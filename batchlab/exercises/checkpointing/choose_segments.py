@@ -82,7 +82,7 @@ VALLEY = [(3, 31, 8), (5, 47, 9), (2, 90, 1), (7, 29, 4), (4, 53, 6)]
 TAIL = [(9, 20, 3), (1, 60, 50), (8, 30, 2), (8, 9, 40)]
 exercise = Exercise(
     choose_segments,
-    points=4,
+    points=5,
     hints=(
         "write all plans of the pieces from number `at` on: keep it, or a segment to each end",
         "of the plans with plan_costs(pieces, plan)[0] <= budget, the one with the fewest FLOPs",

@@ -13,7 +13,6 @@ LAYERS, WIDTH, WIDE, ROWS = 6, 8, 128, 512
 def _made(dropout=0.0, training=True, frozen=(), shared=(), seed=8, **_):
     """Residual blocks that keep much more than their input, draw dropout, and note their calls."""
     import torch
-    from torch.multiprocessing.reductions import StorageWeakRef
 
     noted, draw = [], torch.Generator().manual_seed(seed)
 
@@ -29,7 +28,7 @@ def _made(dropout=0.0, training=True, frozen=(), shared=(), seed=8, **_):
             self.dropout = torch.nn.Dropout(dropout)
 
         def forward(self, x):
-            noted.append((self, StorageWeakRef(x.untyped_storage())))
+            noted.append(self)
             return x + self.dropout(torch.tanh(x @ self.up)) @ self.down
 
     made = [Noisy().train(training) for _ in range(LAYERS)]
@@ -46,7 +45,6 @@ def scene(answer, segments, how):
 
     output, gradients, x   pairs: the learner's, the plain one (None where there is none)
     order    the layers that ran in the backward pass, one after another
-    held     layers whose input was still there after the forward pass
     random   whether torch's random state is that of the plain run: after forward, at the end
     left     what else is otherwise than before, in words; peak: share of the plain run's bytes
     """
@@ -70,7 +68,7 @@ def scene(answer, segments, how):
         bool(torch.equal(a, b)) for a, b in zip(mine["random"], plain["random"], strict=True)
     ]
     found["peak"] = peaks[0] / peaks[1] if peaks else 0.0
-    return found | {name: mine[name] for name in ("order", "held", "left", "calls")}
+    return found | {name: mine[name] for name in ("order", "left", "calls")}
 
 
 def _pass(run, how):
@@ -86,8 +84,7 @@ def _pass(run, how):
             weight.grad = torch.full_like(weight, how["before"])
     old = _states(layers, x)
     y = run(layers, x)
-    random, forward = [torch.get_rng_state()], [*noted]
-    held = {layers.index(one) for one, place in forward if not place.expired()}
+    random, forward = [torch.get_rng_state()], len(noted)
     pull = torch.linspace(-1, 1, y.numel(), dtype=y.dtype).view(y.shape)
     (y * pull).sum().backward()
     random.append(torch.get_rng_state())
@@ -96,9 +93,8 @@ def _pass(run, how):
         "gradients": [_flat(one.grad) for one in every],
         "x": _flat(x.grad),
         "random": random,
-        "calls": [sum(one is layer for one, _ in noted) for layer in layers],
-        "order": [layers.index(one) for one, _ in noted[len(forward) :]],
-        "held": sorted(held),
+        "calls": [sum(one is layer for one in noted) for layer in layers],
+        "order": [layers.index(one) for one in noted[forward:]],
         "left": ", ".join(name for name, was in old.items() if was != _states(layers, x)[name]),
     }
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-ORDER = ("waits", "shuffled", "pooled-rows", "packer")
+ORDER = ("waits", "shuffled", "packer")
 MOST_DRAWN = 3000  # who wants more would read an endless stream for ever
 
 

@@ -1,12 +1,21 @@
 """Build: a streaming packer, for one of several ranks; it can be killed and resumed."""
 
-import copy
 import json
 from itertools import islice
 
 from batchlab.exercises import By, Exercise
-from batchlab.exercises.feeding.pooled_rows import CHOICES
 from batchlab.exercises.feeding.source import Source
+
+
+def next_row(pool, row_length):
+    """Take a row out of the pool: the oldest document, then the longest that fits; or []."""
+    row, room, place = [], row_length, 0 if pool else None
+    while place is not None:
+        row.append(pool.pop(place))
+        room -= len(row[-1])
+        fits = [i for i, document in enumerate(pool) if len(document) <= room]
+        place = max(fits, key=lambda i: len(pool[i]), default=None)
+    return row
 
 
 class StreamingPacker:
@@ -21,100 +30,76 @@ class StreamingPacker:
         """Yield the rows of this rank, from the place on."""
         number, pool = self.number, list(self.pool)
         stream = iter(self.read(number))
-
-        def next_row():  # out of the pool; an empty one at the end
-            nonlocal number
-            for document in islice(stream, self.hold - len(pool)):
-                pool.append(document)
-                number += 1
-            row, room, place = [], self.row_length, 0 if pool else None
-            while place is not None:
-                row.append(pool.pop(place))
-                room -= len(row[-1])
-                fits = [i for i, document in enumerate(pool) if len(document) <= room]
-                place = max(fits, key=lambda i: len(pool[i]), default=None)
-            return row
-
         while True:
-            rows = [next_row() for _ in range(self.ranks)]
+            rows = []
+            for _ in range(self.ranks):
+                for document in islice(stream, self.hold - len(pool)):
+                    pool.append(document)
+                    number += 1
+                rows.append(next_row(pool, self.row_length))
             if not rows[-1]:
                 return
             self.number, self.pool = number, list(pool)  # a round is given out, or nothing
             yield rows[self.rank]
 
-    def state_dict(self):
-        """The place, as plain data that JSON can hold."""
+    def state_dict(self):  # the place, as plain data that JSON can hold; a copy
         return {"number": self.number, "pool": [list(map(int, one)) for one in self.pool]}
 
     def load_state_dict(self, state):
-        """Go to a saved place."""
         self.number, self.pool = state["number"], list(state["pool"])
 
 
 def scene(
-    answer, lengths, row_length, hold, rank=0, ranks=1, kills=(), past=0, next_ranks=0,
-    endless=False, most=10**6, saves=1, alike=False,
+    answer, lengths, row_length, hold, rank=0, ranks=1, kills=(), next_ranks=0, alike=False
 ):  # fmt: skip
     """What a packer gives out over several lives, and what is wrong beside the rows.
 
-    Each life but the last saves its state after `kills` rows, and is killed `past` rows later.
-    Behind the first there are `next_ranks`.
+    Each life but the last saves its state after `kills` rows, and is killed. In the last there are
+    `next_ranks`, if that is not 0.
     """
-    seen = {"rows": [], "reading": "", "documents": "", "state": "", "pool": "", "size": ""}
-    state, before, gone = None, None, set()
-    for life, until in enumerate([*kills, most]):
-        source, world = (
-            Source(lengths, endless, alike),
-            next_ranks if life and next_ranks else ranks,
-        )
-        one, loaded = answer(source.read, row_length, hold, rank, world), copy.deepcopy(state)
+    seen = {"rows": [], "reading": "", "documents": "", "state": "", "pool": ""}
+    state, gone = None, set()
+    for life, until in enumerate([*kills, 10**6]):
+        last = life == len(kills)
+        source, world = Source(lengths, alike), last and next_ranks or ranks
+        one, out = answer(source.read, row_length, hold, rank, world), 0
         if life:
-            one.load_state_dict(loaded)
-        rows, out = iter(one), 0
-        for row in islice(rows, until):
+            one.load_state_dict(state)
+        for row in islice(iter(one), until):
             seen["rows"].append(source.named(row))
             seen["documents"] = seen["documents"] or source.changed(row)
             out += len(row)
             if not life and ranks == 1 and len(source.numbers) - out > hold:
                 seen["pool"] = f"the pool has more than hold = {hold} documents after a row"
-        if life < len(kills):
-            state = [one.state_dict() for _ in range(saves)][-1]
+        if not last:
+            state = saved(one)
             if life == 0 and ranks > 1:
                 states = [
                     _state(answer, lengths, row_length, hold, n, ranks, until) for n in range(ranks)
                 ]
                 if any(other != states[0] for other in states):
                     seen["state"] = "two ranks save different places"
-            list(islice(rows, past))
-            state = saved(state)
-            if endless and len(json.dumps(state)) > 500:
-                seen["size"] = f"a state of {len(json.dumps(state)):,} letters after {until} rows"
-        if life and loaded != before:
-            seen["state"] = "the state that was loaded is changed afterwards"
         if len(source.numbers) > len({*source.numbers}):
             seen["reading"] = "one packer reads a document twice"
         elif gone & {*source.numbers}:
             seen["reading"] = f"document {min(gone & {*source.numbers})} was given out, and is read"
-        if not past and not alike:
+        if not alike:
             gone = {n for row in seen["rows"] for n in row}
-        before = state
     return seen
 
 
 def _state(answer, lengths, row_length, hold, rank, ranks, rows):
-    one = answer(Source(lengths, False, False).read, row_length, hold, rank, ranks)
+    one = answer(Source(lengths, False).read, row_length, hold, rank, ranks)
     list(islice(iter(one), rows))
-    return saved(one.state_dict())
+    return saved(one)
 
 
-def saved(state):
-    """A state as a file gives it back."""
-    try:
-        return json.loads(json.dumps(state))
-    except (TypeError, ValueError) as error:
-        raise RuntimeError(f"JSON cannot hold this state ({error})") from None
+def saved(one):
+    """The place of a packer as a file gives it back."""
+    return json.loads(json.dumps(one.state_dict()))
 
 
+DROPPED = "a round that is not given out leaves the place as it is: set it once a round, to a copy of the pool"
 DEALT = "documents are dealt to the ranks, not rows: then ranks get unequally many rows"
 
 
@@ -125,7 +110,7 @@ def explain(got, *case, **lives):
     rank, ranks = (*case[3:], 0, 1)[:2] if len(case) > 3 else (0, 1)
     if ranks > 1 and rows != right and all(n % ranks == rank for row in rows for n in row):
         return DEALT
-    if not kill or rows == right or lives.get("past") or lives.get("next_ranks"):
+    if not kill or rows == right or lives.get("next_ranks"):
         return ""
     if rows == [*right[:kill], *right[kill - 1 :]]:
         return "the place is changed behind the `yield`: a killed program never gets there"
@@ -140,7 +125,6 @@ def asked(lengths, row_length, hold, rank=0, ranks=1, **lives):
     said = f", rank {rank} of {ranks}" if ranks > 1 else ""
     words = {
         "kills": "killed after",
-        "past": "rows lost",
         "next_ranks": "then ranks",
     }
     said += "".join(f", {words.get(name, name)} {value}" for name, value in lives.items())
@@ -155,7 +139,7 @@ def drawn(rng):
         yield By(some, 12, hold, rank, ranks)
         yield By(some, 12, hold + 1, rank, ranks)
         yield By(some, 13, hold, rank, ranks)
-        yield By(some, 12, hold, kills=[kill, int(rng.integers(0, 3))], past=int(rng.integers(2)))
+        yield By(some, 12, hold, kills=[kill, int(rng.integers(0, 3))])
         large = [6 + one // 2 for one in some]  # rows for a whole round at least
         yield By(large, 12, hold, 0, ranks, kills=[1], next_ranks=int(rng.integers(1, 4)))
     yield By([41 * n % 97 + 1 for n in range(300)], 700, 150, kills=[8, 2])
@@ -169,12 +153,12 @@ SIZES = [5, 3, 2, 4, 8, 3, 1, 7, 6, 2, 2, 5, 8, 1, 4, 4, 3]
 
 exercise = Exercise(
     StreamingPacker,
-    points=4,
-    given=("islice",),
+    points=6,
+    given=("islice", "next_row"),
     hints=(
-        "a helper makes the next row out of the pool; the place is changed before it is given out",
-        "the place: the number of the next document to read, and the documents of the pool",
         "each round: make `ranks` rows, stop if the last one is empty, yield that of your rank",
+        "before each row: append documents of the stream until the pool has `hold`, and count them",
+        "work on a copy of the pool; before the `yield`: self.number, self.pool = number, list(pool)",
     ),
     asked=asked,
     scene=scene,
@@ -187,224 +171,75 @@ exercise = Exercise(
         By(SIZES, 8, 4, 0, 3),
         By(SIZES, 8, 4, kills=[2]),
         By(SIZES, 8, 4, kills=[2, 3]),
-        By(SIZES, 8, 4, kills=[2], past=1),
-        By([4, 7, 3, 2, 5, 8, 1, 6, 3], 8, 4, kills=[1], saves=3),
+        By([4, 7, 3, 2, 5, 8, 1, 6, 3], 8, 4, kills=[1]),
         By([8] * 5, 8, 2, 0, 2, kills=[9], next_ranks=1),
-        By([3, 5, 1, 4, 2], 8, 3, endless=True, most=20, kills=[200]),
+        By([8] * 5, 8, 2, 0, 2, kills=[2, 9], next_ranks=1),
     ],
     drawn=drawn,
     passed="Right: killed anywhere, no document is lost, and none comes twice.",
 )
-ROWS, LAST = "rows = [next_row() for _ in range(self.ranks)]", "            if not rows[-1]:\n"
-ROOM = "islice(stream, self.hold - len(pool))"
-START, OUT = "stream = iter(self.read(number))", "            yield rows[self.rank]\n"
-KEEP = (
-    "            self.number, self.pool = number, list(pool)  # a round is given out, or nothing\n"
+TURNS, LAST = "            for _ in range(self.ranks):\n", "            if not rows[-1]:\n"
+ROOM, FILL = (
+    "islice(stream, self.hold - len(pool))",
+    ("                for document in islice(stream, self.hold - len(pool)):\n"),
 )
-MADE = "        self.number, self.pool = 0, []  # the next document to read; those read and not given out\n"
-STATE = '"pool": [list(map(int, one)) for one in self.pool]}'
-LOAD = '        self.number, self.pool = state["number"], list(state["pool"])\n'
-for _thought, _change in CHOICES.items():
-    exercise.edit(_thought, [_change])
-for _thought, _says, *_changes in [
-    (
-        "the pool is filled when it is empty: fill it before each row",
-        "",
-        (ROOM, "islice(stream, 0 if pool else self.hold)"),
-    ),
-    (
-        "one document more than `hold` stands in the pool",
-        "",
-        (ROOM, "islice(stream, self.hold + 1 - len(pool))"),
-    ),
-    (
-        "equal documents are several: none is left out",
-        "",
-        (
-            "                pool.append(document)\n",
-            "                if document not in pool:\n                    pool.append(document)\n",
-        ),
-    ),
-    (
-        "the last row is missing: also one that is not full is a row",
-        "",
-        (LAST, "            if sum(map(len, rows[-1])) < self.row_length and not pool:\n"),
-    ),
-    (
-        "every rank gives out all rows: row k is that of rank k % ranks",
-        "",
-        (ROWS, "rows = [next_row()]"),
-        (OUT, "            yield rows[0]\n"),
-    ),
-    (
-        "the last round is not full: some rank would wait for ever",
-        "",
-        (LAST, "            if not rows[self.rank]:\n"),
-    ),
+APPEND = "                    pool.append(document)\n"
+BEGIN, START = "number, pool = self.number, list(self.pool)", "stream = iter(self.read(number))"
+KEEP, OUT = (
+    "            self.number, self.pool = number, list(pool)  # a round is given out, or nothing\n",
+    "            yield rows[self.rank]\n",
+)
+PLACE = "self.number, self.pool = number, list(pool)"
+ONE = (TURNS, "            for _ in range(1):\n"), (OUT, "            yield rows[0]\n")
+for _thought, *_changes in [
+    ("the pool is filled when it is empty: fill it before each row", (ROOM, "islice(stream, 0 if pool else self.hold)")),
+    ("one document more than `hold` stands in the pool", (ROOM, "islice(stream, self.hold + 1 - len(pool))")),
+    ("equal documents are several: none is left out", (APPEND, "                    if document not in pool:\n    " + APPEND)),
+    ("the last row is missing: also one that is not full is a row", (LAST, "            if sum(map(len, rows[-1])) < self.row_length and not pool:\n")),
+    ("every rank gives out all rows: row k is that of rank k % ranks", *ONE),
+    ("the last round is not full: some rank would wait for ever", (LAST, "            if not rows[self.rank]:\n")),
+    (DEALT, (START, "stream = islice(self.read(number), self.rank, None, self.ranks)"), *ONE),
     (
         DEALT,
-        "",
-        (START, "stream = islice(self.read(number), self.rank, None, self.ranks)"),
-        (ROWS, "rows = [next_row()]"),
-        (OUT, "            yield rows[0]\n"),
-    ),
-    (
-        DEALT,
-        "",
         (
-            "            for document in islice(stream, self.hold - len(pool)):\n",
-            "            while len(pool) < self.hold and (document := next(stream, None)) is not None:\n"
-            "                if number % self.ranks != self.rank:\n"
-            "                    number += 1\n"
-            "                    continue\n",
+            FILL,
+            "                while len(pool) < self.hold and (document := next(stream, None)) is not None:\n"
+            "                    if number % self.ranks != self.rank:\n"
+            "                        number += 1\n"
+            "                        continue\n",
         ),
-        (ROWS, "rows = [next_row()]"),
-        (OUT, "            yield rows[0]\n"),
+        *ONE,
     ),
-    (
-        "the pool is filled once a round: fill it before each row",
-        "",
-        ("def next_row():", "def next_row(turn):"),
-        (ROOM, "islice(stream, 0 if turn else self.hold - len(pool))"),
-        (ROWS, "rows = [next_row(turn) for turn in range(self.ranks)]"),
-    ),
-    (
-        "an empty document is a document: it does not end the stream",
-        "",
-        (
-            "            for document in islice(stream, self.hold - len(pool)):\n",
-            "            while len(pool) < self.hold and (document := next(stream, None)):\n",
-        ),
-    ),
-    (
-        "an empty document is a document: it is not left out",
-        "",
-        (
-            "                pool.append(document)\n",
-            "                if document:\n                    pool.append(document)\n",
-        ),
-    ),
-    (
-        "the pool is not the last documents read: others between them are given out; save the pool",
-        "",
-        (
-            '"number": self.number, ' + STATE,
-            '"number": self.number - len(self.pool), "pool": []}',
-        ),
-    ),
-    (
-        "the pool of each rank's turn is larger: `hold` documents are all, for any ranks",
-        "",
-        (ROOM, "islice(stream, self.ranks * self.hold - len(pool))"),
-    ),
-    (
-        "the whole stream is in memory: read one document at a time",
-        "",
-        (START, "stream = iter(list(self.read(number)))"),
-    ),
-    (
-        "documents are lost: the pool belongs to the place",
-        "",
-        (STATE, '"pool": []}'),
-    ),
-    ("the new packer begins anew: documents come twice", "", (LOAD, "        pass\n")),
-    (
-        "the place is changed behind the `yield`: a killed program never gets there",
-        "",
-        (KEEP + OUT, OUT + KEEP),
-    ),
-    (
-        "the place is changed with each row: rows of a round that is not whole were never given out",
-        "",
-        (KEEP, ""),
-        ("            return row\n", KEEP + "            return row\n"),
-    ),
-    (
-        "a second kill: the place counts only this life",
-        "",
-        (MADE, MADE + "        self.life = 0\n"),
-        ('"number": self.number, ', '"number": self.number - self.life, '),
-        (LOAD, LOAD + "        self.life = self.number\n"),
-    ),
-    (
-        "a saved place that goes on with the packer is no place: copy the pool",
-        "",
-        (KEEP, KEEP.replace("list(pool)", "pool")),
-        (STATE, '"pool": self.pool}'),
-    ),
-    (
-        "the packer goes on in the list that it was given: copy the pool when you load it",
-        "",
-        ("number, pool = self.number, list(self.pool)", "number, pool = self.number, self.pool"),
-        ('list(state["pool"])', 'state["pool"]'),
-    ),
-    (
-        "asking for the place moves it: state_dict() changes nothing",
-        "",
-        (
-            '        return {"number": self.number,',
-            '        self.number += 1\n        return {"number": self.number - 1,',
-        ),
-    ),
-    (
-        "read from the beginning, and passed over: begin with read(the next number)",
-        "",
-        (START, "stream = islice(self.read(0), number, None)"),
-    ),
-    (
-        "the rank's own number is no part of the place: it is that of the stream",
-        "",
-        (STATE, STATE[:-1] + ', "rank": self.rank}'),
-    ),
-    (
-        "the state keeps what was given out: only a number and the pool belong to it",
-        "",
-        (MADE, MADE + "        self.out = []\n"),
-        (OUT, "            self.out += [len(row) for row in rows]\n" + OUT),
-        (STATE, STATE[:-1] + ', "out": list(self.out)}'),
-        (LOAD, LOAD + '        self.out = list(state["out"])\n'),
-    ),
-    (
-        "documents become tuples",
-        "documents come out changed",
-        ("pool.append(document)", "pool.append(tuple(document))"),
-    ),
-    (
-        "the pool is filled while a row is filled: fill it before each row",
-        "",
-        (
-            "                fits = [i for",
-            "                for document in islice(stream, self.hold - len(pool)):\n"
-            "                    pool.append(document)\n"
-            "                    number += 1\n"
-            "                fits = [i for",
-        ),
-    ),
-    (
-        "`hold` counts documents, not tokens",
-        "",
-        (
-            "            for document in islice(stream, self.hold - len(pool)):\n",
-            "            while sum(map(len, pool)) < self.hold and (document := next(stream, None)) is not None:\n",
-        ),
-    ),
-    ("a flat row", "not one list of tokens", (OUT, "            yield sum(rows[self.rank], [])\n")),
-    ("an iterator in the state", "JSON cannot hold", (STATE, '"pool": iter(list(self.pool))}')),
-]:
-    exercise.edit(_thought, _changes, says=_says)
+    ("the pool is filled once a round: fill it before each row", (TURNS, TURNS.replace("_", "turn")), (ROOM, "islice(stream, 0 if turn else self.hold - len(pool))")),
+    ("an empty document is a document: it does not end the stream", (FILL, "                while len(pool) < self.hold and (document := next(stream, None)):\n")),
+    ("an empty document is a document: it is not left out", (APPEND, "                    if document:\n    " + APPEND)),
+    ("the pool is not the last documents read: others between them are given out; save the pool", (PLACE, "self.number, self.pool = number - len(pool), []")),
+    ("the pool of each rank's turn is larger: `hold` documents are all, for any ranks", (ROOM, "islice(stream, self.ranks * self.hold - len(pool))")),
+    ("the whole stream is in memory: read one document at a time", (START, "stream = iter(list(self.read(number)))")),
+    ("documents are lost: the pool belongs to the place", (PLACE, "self.number, self.pool = number, []")),
+    ("documents are lost: the pool belongs to the place", (BEGIN, "number, pool = self.number, []")),
+    ("the new packer begins anew: documents come twice", (BEGIN, "number, pool = 0, []")),
+    ("the place is changed behind the `yield`: a killed program never gets there", (KEEP + OUT, OUT + KEEP)),
+    (DROPPED, (KEEP, ""), ("pool, self.row_length))\n", "pool, self.row_length))\n    " + KEEP)),
+    ("a second kill: the place counts only this life", (BEGIN, "number, pool = 0, list(self.pool)"), (START, START.replace("number", "self.number"))),
+    (DROPPED, (PLACE, "self.number, self.pool = number, pool")),
+    ("the packer goes on in the pool that was loaded: begin with a copy of it", (BEGIN, "number, pool = self.number, self.pool")),
+    ("read from the beginning, and passed over: begin with read(the next number)", (START, "stream = islice(self.read(0), number, None)")),
+    ("documents come out changed: give out the lists that were read", (APPEND, APPEND.replace("document", "tuple(document)"))),
+    ("`hold` counts documents, not tokens", (FILL, "                while sum(map(len, pool)) < self.hold and (document := next(stream, None)) is not None:\n")),
+]:  # fmt: skip
+    exercise.edit(_thought, _changes)
+exercise.edit(
+    "a flat row",
+    [(OUT, "            yield sum(rows[self.rank], [])\n")],
+    says="not one list of tokens",
+)
 
 
 exercise.styles["filled again behind the row"] = lambda: exercise.text.replace(
-    KEEP + OUT,
-    "            for document in islice(stream, self.hold - len(pool)):\n"
-    "                pool.append(document)\n"
-    "                number += 1\n" + KEEP + OUT,
-)
-exercise.styles["a text for a state"] = lambda: (
-    exercise.text.replace('return {"number"', 'import json\n\n        return json.dumps({"number"')
-    .replace(STATE, STATE + ")")
-    .replace(LOAD, "        import json\n\n        state = json.loads(state)\n" + LOAD)
-)
+    KEEP + OUT, "".join(line[4:] + "\n" for line in (FILL + APPEND).splitlines())
+    + "                number += 1\n" + KEEP + OUT,
+)  # fmt: skip
 
 
 @exercise.style

@@ -3,25 +3,21 @@
 lengths  ->  documents, their numbers, and what is wrong with a row of them
 """
 
-from batchlab.exercises.feeding import MOST_DRAWN
-
 __all__ = ["Source"]
 
 
 class Source:
     """A stream that counts what is read of it; document n is [n, 7, 7, ...], or all are alike."""
 
-    def __init__(self, lengths, endless, alike):
-        self.lengths, self.endless, self.alike, self.numbers = list(lengths), endless, alike, []
+    def __init__(self, lengths, alike):
+        self.lengths, self.alike, self.numbers = list(lengths), alike, []
 
     def document(self, number):
-        length = self.lengths[number % len(self.lengths)]
+        length = self.lengths[number]
         return [7 if self.alike else number, *[7] * length][:length]
 
     def read(self, number):
-        while self.endless or number < len(self.lengths):
-            if self.endless and len(self.numbers) >= MOST_DRAWN:
-                raise RuntimeError(f"over {MOST_DRAWN:,} documents read of a stream without end")
+        while number < len(self.lengths):
             self.numbers.append(number)
             yield self.document(number)
             number += 1

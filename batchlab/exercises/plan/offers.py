@@ -1,4 +1,4 @@
-"""What a refusal of lesson 18 may offer: the nearest multiples, kinds of tuning.
+"""What a refusal of lesson 18 may offer: the nearest multiples, the wished kind of tuning.
 
 text of a refusal, what is right  ->  what it must not say, or nothing
 """
@@ -24,16 +24,10 @@ def misnamed_near(said, number, unit, known=()):
     return ""
 
 
-def misnamed_kinds(said, fit, exact, wished):
-    """What is wrong with the kinds that would fit; `exact` ones take all bytes that there are."""
-    words = set(re.findall(r"4-bit|\blora\b|\bfull\b", said.lower()))
-    if missing := {*fit} - words:
-        if missing & {*exact}:
-            return f"`total == bytes` fits as {min(missing & {*exact})}, too: at most, not below"
-        return f"it would fit as {' or '.join(sorted(missing))}: name every kind that would"
-    if beside := words - {*fit, wished}:
-        return f"{min(beside)} would not fit either: name only what would"
-    return ""
+def misnamed_kind(said, wished):
+    """What is wrong with a refusal of `wished`, one of `KINDS`."""
+    words = re.findall(r"4-bit|\blora\b|\bfull\b", said.lower())
+    return "" if wished in words else f"name the kind that was wished: {wished}"
 
 
 def numbers(said):

@@ -1,16 +1,9 @@
 """Build: a planner. A wish that can be had becomes a plan, another is refused with what is near."""
 
-import numpy as np
-
 from batchlab.exercises import Exercise
 from batchlab.exercises.effective.scenes import pack_rows
 from batchlab.exercises.plan import run_bytes as formula
-from batchlab.exercises.plan.offers import (
-    KINDS,
-    misnamed_kinds,
-    misnamed_near,
-    numbers,
-)
+from batchlab.exercises.plan.offers import KINDS, misnamed_kind, misnamed_near, numbers
 from batchlab.exercises.plan.rows_that_fit import rows_that_fit
 from batchlab.exercises.plan.whole_steps import whole_steps
 
@@ -30,36 +23,29 @@ def bill(slots, flops, device, utilisation):
 
 def plan_run(lengths, sheet, device, wish):
     """A plan that fits the wish, as a dict; or a ValueError that says what is near."""
-    row, count, each = wish["row"], device["count"], wish.get("generations", 0)
-
-    def most(kind):
-        tuning = {"kind": kind, "rank": wish["rank"]}
-        return rows_that_fit(sheet, tuning, row, device["bytes"])
-
+    row, count = wish["row"], device["count"]
     if max(lengths) > row:
         raise ValueError(f"a document of {max(lengths)} tokens, rows of {row}")
-    near = whole_steps(wish["slots"], row, count, each or 1)
+    near = whole_steps(wish["slots"], row, count, 1)
     if list(near) != [wish["slots"]]:
         raise ValueError(f"{wish['slots']} slots do not split: the nearest {near}")
-    fits = most(wish["kind"])
+    fits = rows_that_fit(sheet, wish, row, device["bytes"])
     if not fits:
-        fit = [kind for kind in ("full", "lora", "4-bit") if most(kind)]
-        raise ValueError(f"one row of {row} slots does not fit; it would as {fit}")
+        raise ValueError(f"one row of {row} slots does not fit as {wish['kind']}")
     sequences = wish["slots"] // row
     share = sequences // count
     rows = max(n for n in range(1, share + 1) if share % n == 0 and n <= fits)
-    made = len(lengths) * each if each else len(pack_rows(lengths, row))
+    made = len(pack_rows(lengths, row))
     slots = wish["epochs"] * made * row
-    found = {
+    return {
         "rows": rows,
         "accumulation": share // rows,
         "steps": wish["epochs"] * -(-made // sequences),
-        "tokens": wish["epochs"] * sum(lengths) * (each or 1),
+        "tokens": wish["epochs"] * sum(lengths),
         "slots": slots,
         "bytes": sum(run_bytes(sheet, wish, rows * row).values()),
         **bill(slots, sheet["flops"], device, wish["utilisation"]),
     }
-    return {**found, "prompts": sequences // each} if each else found
 
 
 def bytes_of(sheet, wish, slots, kind):
@@ -68,8 +54,8 @@ def bytes_of(sheet, wish, slots, kind):
 
 
 def unit_of(device, wish):
-    """The fewest slots a step: whole rows on each device, whole groups of completions."""
-    return wish["row"] * int(np.lcm(device["count"], wish.get("generations", 1)))
+    """The fewest slots a step: whole rows on each device."""
+    return wish["row"] * device["count"]
 
 
 def misnamed(said, lengths, sheet, device, wish):
@@ -79,19 +65,14 @@ def misnamed(said, lengths, sheet, device, wish):
     known = {*device.values(), *(n for n in wish.values() if type(n) is int)}
     if wish["slots"] % (unit := unit_of(device, wish)):
         return misnamed_near(said, wish["slots"], unit, {unit, *known})
-    one = {kind: bytes_of(sheet, wish, wish["row"], kind) for kind in KINDS}
-    if fit := [kind for kind in KINDS if one[kind] <= device["bytes"]]:
-        exact = [kind for kind in fit if one[kind] == device["bytes"]]
-        return misnamed_kinds(said, fit, exact, wish["kind"])
-    return ""
+    return misnamed_kind(said, wish["kind"])
 
 
 def asked(lengths, sheet, device, wish):
     some = lengths if len(lengths) < 9 else f"{len(lengths)} documents, {sum(lengths)} tokens"
-    each = f", {wish['generations']} generations" if "generations" in wish else ""
     return (
         f"plan of {some}: {wish['slots']} slots in rows of {wish['row']}, {wish['kind']}, rank "
-        f"{wish['rank']}, {wish['epochs']} epochs{each}, {device['count']} devices of "
+        f"{wish['rank']}, {wish['epochs']} epochs, {device['count']} devices of "
         f"{device['bytes']:,} bytes"
     )
 
@@ -112,7 +93,6 @@ DIGITS = (
     "A61514A949529522978A969524"
 )
 PACKED = [int(one, 11) for one in DIGITS]
-GENERATED = [int(one, 11) for one in "2449136A26176A729A72575A8776261421A714A45A8A5A98A464A29"]
 
 
 def small(lengths=TEXTS, room=200_000, count=2, **changes):
@@ -122,7 +102,7 @@ def small(lengths=TEXTS, room=200_000, count=2, **changes):
     return lengths, TOY, device, {**wish, "utilisation": (0.2, 0.5), **changes}
 
 
-def fresh(rng, grpo):
+def fresh(rng):
     """A wish that can be had, of sizes that nobody has seen."""
     sizes = rng.integers(
         (500, 200, 50, 2, 300, 300, 10**6), (9000, 2000, 400, 9, 2000, 4000, 10**8)
@@ -132,8 +112,6 @@ def fresh(rng, grpo):
     row, count = int(rng.choice([96, 128, 160, 256])), int(rng.integers(1, 7))
     wish = {"row": row, "kind": str(rng.choice(KINDS)), "rank": int(rng.integers(1, 65))}
     wish |= {"epochs": int(rng.integers(1, 4)), "utilisation": (float(rng.uniform(0.1, 0.3)), 0.55)}
-    if grpo:
-        wish["generations"] = int(rng.integers(1, 9))
     device = {"count": count, "peak": float(rng.uniform(1e9, 1e12)), "price": 3.25}
     wish["slots"] = unit_of(device, wish) * int(rng.choice([6, 10, 12, 18, 20, 30]))
     one, two = (bytes_of(sheet, wish, n * row, wish["kind"]) for n in (1, 2))
@@ -143,8 +121,8 @@ def fresh(rng, grpo):
 
 
 def drawn(rng):
-    for grpo in (False, True) * 8:
-        lengths, sheet, device, wish = fresh(rng, grpo)
+    for _ in range(16):
+        lengths, sheet, device, wish = fresh(rng)
         yield lengths, sheet, device, wish
         yield [*lengths, wish["row"] + int(rng.integers(1, 9))], sheet, device, wish
         if (unit := unit_of(device, wish)) > 1:
@@ -165,47 +143,37 @@ exercise = Exercise(
     given=("run_bytes", "bill", "pack_rows", "whole_steps", "rows_that_fit"),
     hints=(
         "sequences = slots / row, share = sequences / count; rows: the largest divisor of the share that fits",
-        "made: len(pack_rows(...)), or len(lengths) x generations; steps = epochs x ceil(made / sequences); slots = epochs x made x row",
-        "whole_steps(slots, row, count, generations or 1) is [slots] if they split",
-        "does not fit: ask rows_that_fit for each of the three kinds",
+        "made = len(pack_rows(...)); steps = epochs x ceil(made / sequences); slots = epochs x made x row",
+        "whole_steps(slots, row, count, 1) is [slots] if they split",
+        "rows_that_fit(sheet, wish, row, bytes) is 0 where not one row fits",
     ),
     asked=asked,
     misnamed=misnamed,
     shown=[
         small(PACKED, 38_080, **PAIR),
-        small(GENERATED, 38_080, **PAIR, generations=3),
         small([2, 2, 2], count=1, slots=90),
-        small(generations=1),
-        small(TEXTS[:7], count=6, slots=120, generations=4),
         small([*TEXTS, 12, 13]),
-        small([3, 11], generations=4),
         small(slots=255),
-        small(slots=240, generations=5),
         small(room=9_000),
-        small(room=130_000, kind="4-bit", rank=400),
     ],
     drawn=drawn,
     passed="Right: the step as wished, totals that add up, or a refusal with what is near.",
 )
 FIT, ROOM = "share % n == 0 and n <= fits", 'device["bytes"]'
-STEPS, MADE = (
-    "-(-made // sequences)",
-    "len(lengths) * each if each else len(pack_rows(lengths, row))",
-)
+STEPS, MADE = "-(-made // sequences)", "len(pack_rows(lengths, row))"
 TOTAL = "run_bytes(sheet, wish, rows * row)"
-TOKENS, LONG = 'wish["epochs"] * sum(lengths) * (each or 1)', "if max(lengths) > row:"
-BILL, PROMPTS = "**bill(slots,", '"prompts": sequences // each'
+TOKENS, LONG = 'wish["epochs"] * sum(lengths)', "if max(lengths) > row:"
+BILL = "**bill(slots,"
 UNEVEN, SPLIT = (
     'if list(near) != [wish["slots"]]:',
-    'whole_steps(wish["slots"], row, count, each or 1)',
+    'whole_steps(wish["slots"], row, count, 1)',
 )
-KIND, ALSO, NEAR = "if most(kind)]", "it would as {fit}", "the nearest {near}"
+ALSO, NEAR = " as {wish['kind']}", "the nearest {near}"
 for _thought, *_changes in [
     ("the most rows that fit, though they do not divide the step", (FIT, "n <= fits")),
     ("a power of two: the largest divisor that fits is larger", (FIT, FIT + " and n & (n - 1) == 0")),
     ("one row: more fit", ("rows = max(", "rows = min(")),
     ("rows may be more than the documents: one short step an epoch", ("range(1, share + 1)", "range(1, min(share, len(lengths)) + 1)")),
-    ("completions of a prompt may lie in several micro-batches", (FIT, FIT + " and (not each or n % each == 0 or n == 1)")),
     ("memory of all devices together: each holds its own copy", (ROOM, ROOM + " * count")),
     ("the devices are forgotten: each takes rows of its own", ("sequences // count", "sequences")),
     ("all of the step at once: only the rows of one micro-batch are alive", (TOTAL, TOTAL.replace("rows *", "share *"))),
@@ -213,54 +181,37 @@ for _thought, *_changes in [
     ("the bytes of the device: asked are those of the step", (f"sum({TOTAL}.values())", ROOM)),
     ("the bytes of full fine-tuning: frozen weights have no optimizer states", (TOTAL, TOTAL.replace("wish", '{**wish, "kind": "full"}'))),
     ("slots, not real tokens: padding is counted", (TOKENS, "slots")),
-    ("the epochs are forgotten in the tokens", (TOKENS, "sum(lengths) * (each or 1)")),
-    ("the generations are forgotten in the tokens", (TOKENS, 'wish["epochs"] * sum(lengths)')),
+    ("the epochs are forgotten in the tokens", (TOKENS, "sum(lengths)")),
     ("the last, shorter step of each epoch is dropped", (STEPS, "(made // sequences)")),
     ("each epoch ends with a short step: round up, then times the epochs", ('wish["epochs"] * ' + STEPS, '-(-wish["epochs"] * made // sequences)')),
-    ("documents a step: packed rows hold several", (STEPS, "-(-len(lengths) * (each or 1) // sequences)")),
+    ("documents a step: packed rows hold several", (STEPS, "-(-len(lengths) // sequences)")),
     ("steps of one micro-batch: a step takes rows x accumulation x devices", (STEPS, "-(-made // rows)")),
     ("steps of one device: all devices take rows of a step", (STEPS, "-(-made // share)")),
     ("the epochs are forgotten in the steps", ('wish["epochs"] * ' + STEPS, STEPS)),
     ("full steps: the last one holds fewer rows", ('wish["epochs"] * made * row', f'wish["epochs"] * {STEPS} * wish["slots"]')),
     ("real tokens, not slots: a row is computed whole", ('"slots": slots', f'"slots": {TOKENS}')),
-    ("one row a document: packed rows hold several", ('"slots": slots', '"slots": wish["epochs"] * len(lengths) * (each or 1) * row')),
+    ("one row a document: packed rows hold several", ('"slots": slots', '"slots": wish["epochs"] * len(lengths) * row')),
     ("hours of the real tokens: padding is computed, too", (BILL, f"**bill({TOKENS},")),
     ("hours of full steps: the last one of an epoch is shorter", (BILL, f'**bill(wish["epochs"] * {STEPS} * wish["slots"],')),
     ("slots of one epoch: the run has all of them", ('"slots": slots', '"slots": made * row')),
     ("slots of one epoch: the run has all of them", ("    slots = wish", "    slots = made * row if wish else wish")),
-    ("each document counted once: with generations it is made so many times", (MADE, MADE.replace("* each ", ""))),
-    ("the tokens over the row, rounded up: no document is cut, so rows keep gaps; count the packed rows", (MADE, MADE.replace("len(pack_rows(lengths, row))", "-(-sum(lengths) // row)"))),
+    ("the tokens over the row, rounded up: no document is cut, so rows keep gaps; count the packed rows", (MADE, "-(-sum(lengths) // row)")),
     ("divided by the devices as well: `bill` does that already", (BILL, "**bill(slots / count,")),
-    ("prompts for sequences: a completion has a row for itself", ("share = sequences", "sequences //= each or 1\n    share = sequences")),
-    ("sequences times the generations: the slots of a step hold the completions already", ("share = sequences", "sequences *= each or 1\n    share = sequences")),
     ("hours of one step: the bill is of the whole run", (BILL, '**bill(wish["slots"],')),
     ("hours of one epoch", (BILL, '**bill(slots / wish["epochs"],')),
     ("hours at the peak: the wish has a utilisation", ('wish["utilisation"]', "(1.0, 1.0)")),
-    ("completions taken for prompts: divide by the generations", (PROMPTS, '"prompts": sequences')),
-    ("prompts x generations are the completions: divide, do not multiply", (PROMPTS, '"prompts": sequences * each')),
-    ("prompts of one device: a step has those of all", (PROMPTS, PROMPTS + " // count")),
-    ("all prompts of the run: asked are those of a step", (PROMPTS, '"prompts": len(lengths)')),
-    ("generated completions are not packed: each has its own row", (MADE, "len(pack_rows(lengths, row)) * (each or 1)")),
-    ("generated completions are not packed: each has its own row", (MADE, "len(pack_rows(lengths, row))")),
     ("a document longer than a row is refused, not cut", (LONG, "lengths = [min(n, row) for n in lengths]\n    if False:")),
     ("a document as long as a row fits", (LONG, "if max(lengths) >= row:")),
-    ("a document longer than a row is refused, by a single token as well", (LONG, "if max(lengths) > row + 1:")),
     ("name the tokens of the longest document", ("{max(lengths)} tokens", "{lengths[0]} tokens")),
     ("slots that do not split are refused, not rounded", (UNEVEN, 'wish = {**wish, "slots": near[0]}\n    if False:')),
     ("refuse, and name both nearest, below and above", (NEAR, "{near[-1]}")),
-    ("whole prompts: the generations divide the rows of a step", (SPLIT, SPLIT.replace("each or 1", "1"))),
     ("whole rows on each device: the devices divide the rows of a step", (SPLIT, SPLIT.replace("count", "1"))),
     ("not even one row fits: refuse", ("    if not fits:", "    fits = fits or 1\n    if False:")),
-    ("name every kind that would", (ALSO, "not one")),
-    ("name every kind that would", (ALSO, "it would as {fit[0]}")),
-    ("name only the kinds that would fit: no other one", (KIND, "]")),
-    ("name only the kinds that would fit: no other one", (ALSO, "yes: {fit}, no: {[one for one in ('full', 'lora', '4-bit') if one not in fit]}")),
+    ("name the kind that was wished", (ALSO, "")),
 ]:  # fmt: skip
     exercise.edit(_thought, _changes)
 for _thought, _says, *_changes in [
     ("a count is an int: `//` gives one", "a count is an int", (STEPS, "float(-(-made // sequences))")),
-    ("prompts without generations", "too many", ("if each else found", "if True else found"), ("sequences // each", "sequences // (each or 1)")),
-    ("generations of 1 are none", "missing", ('wish.get("generations", 0)', 'wish["generations"] if wish.get("generations", 1) > 1 else 0')),
     ("the wish is changed", "argument 4", ("    slots = wish", '    wish["slots"] = slots = wish')),
 ]:  # fmt: skip
     exercise.edit(_thought, _changes, says=_says)
@@ -271,14 +222,14 @@ def by_hand(lengths, sheet, device, wish):
     """with none of the puzzles above: math.lcm and loops, lists in place of pairs"""
     import math
 
-    row, count, each = wish["row"], device["count"], wish.get("generations")
+    row, count = wish["row"], device["count"]
 
-    def needed(rows, kind):
-        return sum(run_bytes(sheet, {**wish, "kind": kind}, rows * row).values())
+    def needed(rows):
+        return sum(run_bytes(sheet, wish, rows * row).values())
 
     if max(lengths) > row:
         raise ValueError(f"document of {max(lengths)} tokens")
-    unit = row * math.lcm(count, each or 1)
+    unit = row * count
     left = wish["slots"] % unit
     if left:
         offers = [n for n in (wish["slots"] - left, wish["slots"] - left + unit) if n]
@@ -286,21 +237,19 @@ def by_hand(lengths, sheet, device, wish):
     share = wish["slots"] // row // count
     for accumulation in range(1, share + 1):
         rows = share // accumulation
-        if share % accumulation == 0 and needed(rows, wish["kind"]) <= device["bytes"]:
+        if share % accumulation == 0 and needed(rows) <= device["bytes"]:
             break
     else:
-        words = {"full": "full", "lora": "LoRA", "4-bit": "4-bit"}
-        fit = [word for kind, word in words.items() if needed(1, kind) <= device["bytes"]]
-        raise ValueError(f"one row as {wish['kind']} does not fit. Try: {' or '.join(fit)}")
-    made = len(lengths) * each if each else len(pack_rows(lengths, row))
+        raise ValueError(f"one row as {wish['kind'].upper()} does not fit")
+    made = len(pack_rows(lengths, row))
     slots = made * row * wish["epochs"]
     times = bill(slots, sheet["flops"], device, wish["utilisation"])
     found = {what: list(both) for what, both in times.items()}
     found |= {"rows": rows, "accumulation": accumulation, "slots": slots}
     found["steps"] = math.ceil(made / (wish["slots"] // row)) * wish["epochs"]
-    found["tokens"] = sum(lengths) * wish["epochs"] * (each or 1)
-    found["bytes"] = needed(rows, wish["kind"])
-    return found | ({"prompts": share * count // each} if each else {})
+    found["tokens"] = sum(lengths) * wish["epochs"]
+    found["bytes"] = needed(rows)
+    return found
 
 
 exercise.styles["rows, one after the other"] = lambda: exercise.text.replace(

@@ -11,13 +11,10 @@ from batchlab.exercises.effective.scenes import pack_rows, packs
 from batchlab.exercises.memory.most_rows import most_rows
 from batchlab.exercises.plan.foretold_test import foretold
 from batchlab.exercises.plan.live import guards, steps_once, whole_run
-from batchlab.exercises.plan.plan_run import GENERATED, PACKED, small
 from batchlab.plan import Plan
 
 __all__ = [
-    "GENERATED",
     "LLAMA_8B",
-    "PACKED",
     "calibration",
     "compared",
     "fastest",
@@ -28,7 +25,6 @@ __all__ = [
     "packs",
     "page",
     "sheet_of",
-    "small",
     "steps_once",
     "take_step",
     "whole_run",
