@@ -85,7 +85,7 @@ def test_which_exercises_need_more_than_a_page_has():
     assert [*found] == [name for topic in exercises.folders() for name in exercises.ordered(topic)]
     elsewhere = {why: {name for name, more in found.items() if more == [why]}
                  for why in ("torch", "threads")}  # fmt: skip
-    assert all(found[f"padding/{name}"] == [] for name in ("collate", "bound"))
+    assert all(found[f"padding/{name}"] == [] for name in ("collate", "waste"))
     assert elsewhere["threads"] == {"many/rank-mean", "many/exact-step"}
     assert {name for name, more in found.items() if more} == elsewhere["torch"] | elsewhere[
         "threads"
