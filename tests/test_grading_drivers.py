@@ -173,7 +173,6 @@ FORGED = {  # lesson, question, a cell above the answer, the answer
     "15: scene": ("15_many", "exact-step", SCENE.format("many.exact_step"), NOTHING.format("exact_step", None)),
     "16: scene": ("16_adaptive", "control", SCENE.format("adaptive.control"), "def control(settings, state, reading, most):\n    return settings, state"),
     "16: who drives": ("16_adaptive", "control", "import batchlab.exercises.adaptive.reasons as m\nfrom batchlab.exercises.adaptive.control import exercise as e\no = m.driven\nm.driven = lambda one, *a, **k: o(e.right, *a, **k)\n", "def control(settings, state, reading, most):\n    return settings, state"),
-    "17: scene": ("17_serving", "schedule", SCENE.format("serving.schedule"), NOTHING.format("schedule", [])),
 }  # fmt: skip
 SOME = {"05_accumulation", "15_many"}
 LESSONS = [pytest.param(one, marks=pytest.mark.slow if one in SOME else pytest.mark.deep)

@@ -17,7 +17,7 @@ BESIDE = {
     "feeding/shuffled", "feeding/packer", "many/rank-mean",
     "many/exact-step", "memory/chunked-loss",
     "memory/most-rows", "noise/step-meter",
-    "rates/token-schedule", "serving/schedule",
+    "rates/token-schedule",
     "throughput/benchmark",
 }  # fmt: skip
 EVERY = [name for topic in exercises.folders() for name in exercises.ordered(topic)]

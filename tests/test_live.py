@@ -85,7 +85,7 @@ def test_which_exercises_need_more_than_a_page_has():
     assert [*found] == [name for topic in exercises.folders() for name in exercises.ordered(topic)]
     elsewhere = {why: {name for name, more in found.items() if more == [why]}
                  for why in ("torch", "threads")}  # fmt: skip
-    assert all(found[f"padding/{name}"] == [] for name in ("collate", "bound"))
+    assert all(found[f"padding/{name}"] == [] for name in ("collate", "waste"))
     assert elsewhere["threads"] == {"many/rank-mean", "many/exact-step"}
     assert {name for name, more in found.items() if more} == elsewhere["torch"] | elsewhere[
         "threads"
@@ -114,9 +114,9 @@ def test_a_blank_of_the_page_is_the_cell_of_the_notebook(topic):
 def test_a_box_says_what_it_holds_and_another_what_it_needs():
     pytest.importorskip("sphinx")
     boxes = extension("live")
-    opened, hints = boxes._box("02", "padding", "bound")
-    assert 'data-exercise="padding/bound" data-key="02-exercise bound" data-points="1"' in opened
-    assert hints.count("<li hidden>") == 3 and "<code>fixed</code> is left" in hints
+    opened, hints = boxes._box("02", "padding", "waste")
+    assert 'data-exercise="padding/waste" data-key="02-exercise waste" data-points="2"' in opened
+    assert hints.count("<li hidden>") == 3 and "divided once at the end" in hints
     said, _ = boxes._elsewhere("step", ["torch"], "05_accumulation")
     assert 'needs PyTorch: <a href="05_accumulation.ipynb" download>open the notebook</a>' in said
     assert "data-exercise" not in said

@@ -11,7 +11,7 @@ from batchlab import doctor, records
 from batchlab.classroom import script
 from batchlab.doctor import throughput
 from batchlab.exercises.doctor import diagnose as build
-from batchlab.exercises.doctor import planted, scenes, sweeps, ward
+from batchlab.exercises.doctor import planted, scenes, sweeps
 from batchlab.exercises.doctor.diagnose import diagnose
 from batchlab.exercises.doctor.sweeps import step_parts
 from batchlab.exercises.doctor.trace_gaps import trace_gaps
@@ -122,16 +122,6 @@ def test_a_wrong_cause_is_answered_with_what_the_sweep_shows():
     assert sweeps.evidence(runs["A"].sweep(), "padding").startswith("padding is 1%")
 
 
-def test_a_range_holds_the_gain_is_narrow_and_stands_in_order():
-    run = planted.ward()["F"]
-    assert ward.range_fault(run, run.gain - 0.01, run.gain + 0.01) == ""
-    assert "upside down" in ward.range_fault(run, -0.53, -0.5)
-    assert "above" in ward.range_fault(run, 0.9, 1.0)
-    assert ward.range_fault(planted.ward()["C"], 0, 0.2) == "", "1.2 / 1 is allowed"
-    assert "0.05 at most" in ward.range_fault(planted.ward()["E"], 0, 0.19)
-    assert "below" in ward.range_fault(run, 1.3, 1.4)
-
-
 def test_bars_keep_their_order_and_hold_the_step():
     parts = step_parts(BY_HAND, 0.1, 1e-4)
     drawn = scenes.bars([parts], 1e3)
@@ -162,9 +152,9 @@ def test_a_line_over_padded_rows_meets_the_axis_below_zero_and_a_price_for_pairs
 
 
 def test_diagnoses_are_applied_as_they_were_made_and_a_blank_prints_nothing(capsys):
-    scenes.applied({"B": ("launch", 0.0, 0.1)})
+    scenes.applied({"B": "launch"})
     gain = planted.ward()["B"].gain_of("launch")
-    assert capsys.readouterr().out == f"B: twice the rows: {gain:+.1%}, you said +0% to +10%\n"
+    assert capsys.readouterr().out == f"B: twice the rows: {gain:+.1%} useful tokens per second\n"
 
     def blank(visits):
         raise NotImplementedError

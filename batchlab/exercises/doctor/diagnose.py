@@ -10,6 +10,8 @@ from batchlab.exercises.doctor.sweeps import (
     another,
     cure_gain,
     evidence,
+    gains_of,
+    interval,
     prices,
     step_parts,
     sweep,
@@ -23,14 +25,10 @@ def diagnose(visits):
         if len({v[key] for v in visits}) > 1:
             raise ValueError(f"the visits differ in {key}: no diagnosis of two runs")
     less, most = sorted({v["rows"] for v in visits})[-2:]
-    gains = {cause: [] for cause in CURES}
-    memory = []
-    for number in {v["round"] for v in visits}:
+    rounds, memory = gains_of(visits), []
+    gains = {cause: [one[cause] for one in rounds.values()] for cause in CURES}
+    for number in rounds:
         here = {v["rows"]: v for v in visits if v["round"] == number}
-        fixed, slot = prices(here.values())
-        parts = step_parts(here[most], fixed, slot)
-        for cause, keep in CURES.items():
-            gains[cause].append(cure_gain(parts, keep))
         memory.append(rate([here[less]]) / rate([here[most]]) - 1)
     cause = max(gains, key=lambda name: np.mean(gains[name]))
     if any(v["retries"] for v in visits if v["rows"] == most):
@@ -39,9 +37,8 @@ def diagnose(visits):
         cause, values = "saturation", gains["launch"]
     else:
         values = gains[cause]
-    gain, n = float(np.mean(values)), len(values)
-    half = T90[n] * float(np.std(values, ddof=1)) / n**0.5
-    return {"cause": cause, "gain": gain, "low": gain - half, "high": gain + half}
+    gain, low, high = interval(values)
+    return {"cause": cause, "gain": gain, "low": low, "high": high}
 
 
 def asked(visits):
@@ -123,22 +120,44 @@ SWEEPS = [
 
 exercise = Exercise(
     diagnose,
-    points=5,
+    points=6,
     asked=asked,
     explain=explain,
     mentions=differing,
     drawn=drawn,
-    given=("CURES", "T90", "prices", "step_parts", "cure_gain", "rate"),
+    given=("CURES", "T90", "prices", "step_parts", "cure_gain", "gains_of", "interval", "rate"),
     hints=(
-        "first one round of all that `v['round']` tells, numbered from anywhere: its prices, the "
-        "parts of the visit with the most rows, five gains",
-        "collect each gain over the rounds; retries first, then the largest mean, then the bar of "
-        "0.05",
-        "statistics.mean and statistics.stdev of the values, T90[n] * stdev / n ** 0.5",
+        "gains_of(visits) has all rounds: of each cause, collect its gain over the rounds",
+        "retries first, then the largest mean, then the bar of 0.05",
+        "for memory: in each round, rate([visit with the next smaller rows]) / rate([visit with the most]) - 1",
     ),
     shown=[(one,) for one in SWEEPS],
     passed="Right: seven causes told apart, and the gains are those that the cures achieve.",
 )
+LONG = [  # the same by hand: most mistakes are made there
+    (
+        exercise.text[
+            exercise.text.index("    rounds, memory = ") : exercise.text.index("    cause = max(")
+        ],
+        """    gains = {cause: [] for cause in CURES}
+    memory = []
+    for number in {v["round"] for v in visits}:
+        here = {v["rows"]: v for v in visits if v["round"] == number}
+        fixed, slot = prices(here.values())
+        parts = step_parts(here[most], fixed, slot)
+        for cause, keep in CURES.items():
+            gains[cause].append(cure_gain(parts, keep))
+        memory.append(rate([here[less]]) / rate([here[most]]) - 1)
+""",
+    ),
+    (
+        exercise.text[exercise.text.index("    gain, low, high = ") :],
+        """    gain, n = float(np.mean(values)), len(values)
+    half = T90[n] * float(np.std(values, ddof=1)) / n**0.5
+    return {"cause": cause, "gain": gain, "low": gain - half, "high": gain + half}
+""",
+    ),
+]
 BEGIN = '    less, most = sorted({v["rows"] for v in visits})[-2:]\n'
 HERE, PRICES = '{v["rows"]: v for v in visits if v["round"] == number}', "prices(here.values())"
 ROUNDS, EACH = '{v["round"] for v in visits}', "cure_gain(parts, keep)"
@@ -276,7 +295,7 @@ for _thought, *_changes in [
     ("two runs are compared: refuse, and name the key", (COMPARED, "if False")),
     ("some of the visits are compared: look at all", (COMPARED, "if visits[0][key] != visits[-1][key]")),
 ]:  # fmt: skip
-    exercise.edit(_thought, _changes)
+    exercise.edit(_thought, LONG + _changes)
 for _says, _thought, *_changes in [
     ("", "the next smaller rows of the sweep are asked: half of the most may not be there", (BEGIN, '    most = max(v["rows"] for v in visits)\n    less = most // 2\n')),
     ("", "the next smaller number need not be half", (BEGIN, '    most = max(v["rows"] for v in visits)\n    less = most // 2\n'), (MEMORY, f"{MEMORY} if {RETRIES} else 0")),
@@ -286,7 +305,7 @@ for _says, _thought, *_changes in [
     ("changed", "the visits are sorted in place", (BEGIN, "    visits.sort(key=lambda v: v['rows'])\n" + BEGIN)),
     ("without 'data'", "the message names no key", ("differ in {key}", "differ")),
 ]:  # fmt: skip
-    exercise.edit(_thought, _changes, says=_says)
+    exercise.edit(_thought, LONG + _changes, says=_says)
 
 
 @exercise.style

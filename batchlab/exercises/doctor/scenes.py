@@ -54,10 +54,9 @@ def apply(name, cause):
 
 
 def applied(yours):
-    """Print what the cures of your own diagnoses gain, and what you said."""
-    for name, (cause, low, high) in yours.items():
-        gain = ward()[name].gain_of(cause)
-        print(f"{name}: {CHANGES[cause]}: {gain:+.1%}, you said {low:+.0%} to {high:+.0%}")
+    """Print what the cures of your own diagnoses gain."""
+    for name, cause in yours.items():
+        apply(name, cause)
 
 
 def contest(diagnose, seed):

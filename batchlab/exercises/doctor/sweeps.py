@@ -18,6 +18,8 @@ __all__ = [
     "another",
     "cure_gain",
     "evidence",
+    "gains_of",
+    "interval",
     "prices",
     "step_parts",
     "sweep",
@@ -67,6 +69,24 @@ def cure_gain(parts, keep):
     """Gain in useful tokens a second if of each part in `keep` so much is left, as on the page."""
     left = sum(seconds * keep.get(name, 1) for name, seconds in parts.items())
     return sum(parts.values()) / left - 1
+
+
+def gains_of(visits):
+    """{round: {cause: gain}} of the visits with the most rows, each round by itself, as on the page."""
+    most, found = max(v["rows"] for v in visits), {}
+    for number in sorted({v["round"] for v in visits}):
+        here = [v for v in visits if v["round"] == number]
+        (own,) = [v for v in here if v["rows"] == most]
+        parts = step_parts(own, *prices(here))
+        found[number] = {cause: cure_gain(parts, keep) for cause, keep in CURES.items()}
+    return found
+
+
+def interval(values):
+    """The mean, and both ends of its 90 % interval, as on the page."""
+    mean, n = float(np.mean(values)), len(values)
+    half = T90[n] * float(np.std(values, ddof=1)) / n**0.5
+    return mean, mean - half, mean + half
 
 
 def sweep(

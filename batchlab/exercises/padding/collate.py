@@ -76,7 +76,7 @@ exercise = Exercise(
     asked=asked,
     drawn=drawn,
     parts=("arrays", "counts"),
-    points=4,
+    points=5,
     hints=(
         "cut first, then measure the longest row, then round up, then fill",
         "begin with np.full((rows, width), pad_id, dtype=np.int64), and write each document over its row",

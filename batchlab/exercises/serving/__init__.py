@@ -1,3 +1,3 @@
 """Serving: the batch after training. The exercises in the order of the page."""
 
-ORDER = ("row-steps", "rows-needed", "latency-report", "schedule")
+ORDER = ("row-steps", "rows-needed", "schedule")

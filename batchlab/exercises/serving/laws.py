@@ -8,13 +8,12 @@ Words
 
 import itertools
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from batchlab.classroom import plain
 
-__all__ = ["fault_of_refusal", "fault_of_schedule"]
+__all__ = ["fault_of_schedule"]
 
 Request = tuple[float, int, int]
 Case = tuple[list[Request], int, int, float, float]
@@ -53,19 +52,6 @@ def _numbered(case: Case, log: Log) -> Log:
         (start, end, [places.get(n, n) for n in reads], [places.get(n, n) for n in decodes])
         for start, end, reads, decodes in log
     ]
-
-
-def fault_of_refusal(case: Case, at: int, message: str) -> str:
-    """What is wrong with a refusal that must name request `at` and no other; empty if nothing."""
-    requests, rows, cache, _, _ = case
-    arrival, prompt, output = requests[at]
-    size = prompt + output
-    known = {at, int(arrival), prompt, output, size, cache, rows, size - cache, len(requests)}
-    seen = {int(one) for one in re.findall(r"(?<![\d.])\d+(?!\.?\d)", message.replace(",", ""))}
-    others = sorted(n for n in seen - known if n < len(requests))
-    if at not in seen:
-        return f"the message {message[:60]!r} does not name request {at}"
-    return f"request {others[0]} is named, too, in {message[:60]!r}" if others else ""
 
 
 def _plain(got: object) -> Log | None:
@@ -126,15 +112,15 @@ def _counted(case: Case, log: Log) -> tuple[str, str] | None:
 
 def _worked(case: Case, one: tuple[float, float, list[int], list[int]]) -> bool:
     """Whether a pass that names nobody lasted as long as one with some decoding rows."""
-    _, rows, _, fixed, each = case
+    _, rows, _, fixed, per_token = case
     seconds = one[1] - one[0]
-    prices = (fixed + each * count for count in range(1, rows + 1))
+    prices = (fixed + per_token * count for count in range(1, rows + 1))
     return any(abs(seconds - price) <= CLOSE * (1 + abs(one[1])) for price in prices)
 
 
 def _timed(case: Case, log: Log) -> tuple[str, str] | None:
     """Nothing early; one pass after another; each as long as its price."""
-    requests, _, _, fixed, each = case
+    requests, _, _, fixed, per_token = case
     before = -math.inf
     for at, one in enumerate(log):
         start, end, reads, decodes = one
@@ -144,7 +130,7 @@ def _timed(case: Case, log: Log) -> tuple[str, str] | None:
             return f"request {early[0]} is served before it arrives, at {came:g} s", where
         if start < before - CLOSE * (1 + abs(before)):
             return "it starts before the pass before it has ended", where
-        price = fixed + each * (sum(requests[n][1] for n in reads) + len(decodes))
+        price = fixed + per_token * (sum(requests[n][1] for n in reads) + len(decodes))
         if abs(end - start - price) > CLOSE * (1 + abs(end)):
             return _price(case, one, price), where
         before = end
@@ -153,28 +139,30 @@ def _timed(case: Case, log: Log) -> tuple[str, str] | None:
 
 def _price(case: Case, one: tuple[float, float, list[int], list[int]], price: float) -> str:
     """Why the seconds of a pass are not its price."""
-    requests, rows, _, fixed, each = case
+    requests, rows, _, fixed, per_token = case
     start, end, reads, decodes = one
     prompts = [requests[n][1] for n in reads]
     known = {
-        fixed + each * len(reads): "a prompt of n tokens costs n tokens, not one",
-        fixed + each * max(prompts, default=0) * len(prompts): (
+        fixed + per_token * len(reads): "a prompt of n tokens costs n tokens, not one",
+        fixed + per_token * max(prompts, default=0) * len(prompts): (
             "padded prompts: a pass costs the prompts' own tokens"),
         fixed: "a decoding row costs one token",
-        each * (sum(prompts) + len(decodes)): "the fixed seconds are missing",
-        fixed * len([*reads, *decodes]) + each * (sum(prompts) + len(decodes)): (
+        per_token * (sum(prompts) + len(decodes)): "the fixed seconds are missing",
+        fixed * len([*reads, *decodes]) + per_token * (sum(prompts) + len(decodes)): (
             "the fixed seconds count once a pass"),
-        fixed + each * sum(requests[n][1] for n in [*reads, *decodes]): (
+        fixed + per_token * sum(requests[n][1] for n in [*reads, *decodes]): (
             "prompts are read once: a decoding row costs one token"),
     }  # fmt: skip
     if decodes:
-        known[fixed + each] = "each decoding row costs a token"
+        known[fixed + per_token] = "each decoding row costs a token"
     for seconds, thought in known.items():
         if abs(end - start - seconds) <= CLOSE * (1 + abs(end)) and seconds != price:
             return thought
-    if start + price < end <= start + price + each * rows + CLOSE:
+    if start + price < end <= start + price + per_token * rows + CLOSE:
         return BESIDE if reads else IDLE
-    return "a pass takes fixed + each x tokens: the tokens of its prompts, or its decoding rows"
+    return (
+        "a pass takes fixed + per_token x tokens: the tokens of its prompts, or its decoding rows"
+    )
 
 
 def _states(case: Case, log: Log) -> Iterator[tuple[int, dict[int, int]]]:

@@ -8,7 +8,6 @@ from batchlab import data, padding, serving
 from batchlab.classroom import script
 from batchlab.exercises.serving.live import live
 from batchlab.exercises.serving.schedule import ends
-from batchlab.exercises.serving.schedule import schedule as right
 
 __all__ = [
     "SMALL",
@@ -16,14 +15,13 @@ __all__ = [
     "decoding",
     "drawn",
     "ends",
+    "first_token_p99",
     "h100",
     "live",
     "loads",
     "long_tail",
     "measured",
     "real_requests",
-    "report_of",
-    "right",
     "static",
     "wasted",
 ]
@@ -169,10 +167,12 @@ def loads(needed):
     )  # fmt: skip
 
 
-def report_of(report, schedule, rate=16.0):
-    """A learner's report of a schedule of the real requests, at planted prices."""
+def first_token_p99(schedule, rate):
+    """Seconds to the first token of the real requests, by a schedule at planted prices."""
     requests = real_requests(200, rate)
-    return report(ends(requests, schedule(requests, 16, 20_000, 5e-3, 20e-6)))
+    found = ends(requests, schedule(requests, 16, 20_000, 5e-3, 20e-6))
+    waits = [one["first"] - one["arrival"] for one in found]
+    return float(np.quantile(waits, 0.99, method="inverted_cdf"))
 
 
 def measured():

@@ -4,12 +4,9 @@ from batchlab.exercises import Exercise
 from batchlab.exercises.serving import laws
 
 
-def schedule(requests, rows, cache, fixed, each):
+def schedule(requests, rows, cache, fixed, per_token):
     """The passes of continuous batching: [(start, end, reads, decodes), ...]."""
     need = [prompt + output for _, prompt, output in requests]
-    for number, tokens in enumerate(need):
-        if tokens > cache:
-            raise ValueError(f"request {number} needs {tokens} tokens of cache, there are {cache}")
     coming = sorted(range(len(requests)), key=lambda number: requests[number][0])
     now, left, passes = 0.0, {}, []  # left: tokens still to come, of each request that runs
     while coming or left:
@@ -25,7 +22,7 @@ def schedule(requests, rows, cache, fixed, each):
             continue
         decodes = [] if reads else list(left)
         tokens = sum(requests[number][1] for number in reads) + len(decodes)
-        passes.append((now, now + fixed + each * tokens, reads, decodes))
+        passes.append((now, now + fixed + per_token * tokens, reads, decodes))
         now = passes[-1][1]
         for number in reads + decodes:
             left[number] -= 1
@@ -38,75 +35,38 @@ right = schedule
 
 
 def ends(requests, log):
-    """What became of each request, as `latency_report` reads it."""
-    found = [
-        {
-            "arrival": arrival,
-            "start": 0.0,
-            "first": 0.0,
-            "last": 0.0,
-            "output": output,
-            "row_steps": output - 1,
-        }
-        for arrival, _, output in requests
-    ]
-    for start, end, reads, decodes in log:
+    """What became of each request, one dictionary a request, in seconds."""
+    found = [{"arrival": arrival, "first": 0.0, "last": 0.0} for arrival, _, _ in requests]
+    for _, end, reads, decodes in log:
         for n in reads:
-            found[n]["start"], found[n]["first"] = start, end
+            found[n]["first"] = end
         for n in [*reads, *decodes]:
             found[n]["last"] = end
     return found
 
 
-def never_fits(requests, cache):
-    """The number of the first request that could never fit; None where all do."""
-    return next(
-        (n for n, (_, prompt, output) in enumerate(requests) if prompt + output > cache), None
-    )
-
-
-def scene(answer, *case):
-    """The passes; where a request can never fit, what is wrong with the refusal."""
-    at = never_fits(case[0], case[2])
-    if at is None:
-        return answer(*case)
-    try:
-        answer(*case)
-    except Exception as error:  # from afar, too, a kind is told by its name
-        if "ValueError" not in {kind.__name__ for kind in type(error).__mro__}:
-            raise
-        return laws.fault_of_refusal(case, at, str(error))
-    return f"passes, and request {at} could never fit: a ValueError is needed"
-
-
 def fault(got, *case):
     """Where passes are not those of the rules."""
-    if never_fits(case[0], case[2]) is not None:
-        return got
     said, where = laws.fault_of_schedule(case, got, right(*case))
     return said if where in ("", "the end") else where
 
 
 def explain(got, *case):
     """The law that passes break."""
-    if never_fits(case[0], case[2]) is not None:
-        return "a request that never fits would wait for ever: refuse the first such in the list, by its place there"
     said, where = laws.fault_of_schedule(case, got, right(*case))
     return "" if where == "the end" else said
 
 
 def endless(*case):
     """Why passes never end."""
-    if never_fits(case[0], case[2]) is not None:
-        return "a request needs more than the cache, so it waits for ever: refuse it before the first pass"
     if any(prompt + output == case[2] for _, prompt, output in case[0]):
         return "what fits exactly, fits: else it waits for ever"
     return "the clock stands still: who arrives at this very moment is there, and may start"
 
 
-def asked(requests, rows, cache, fixed, each):
+def asked(requests, rows, cache, fixed, per_token):
     many = requests if len(requests) < 8 else f"{len(requests)} requests"
-    return f"passes of {many}, rows {rows}, cache {cache}, {fixed:g} s + {each:g} s a token"
+    return f"passes of {many}, rows {rows}, cache {cache}, {fixed:g} s + {per_token:g} s a token"
 
 
 def fresh_case(random, most=24):
@@ -116,8 +76,8 @@ def fresh_case(random, most=24):
     prompts, outputs = random.integers(1, 30, count), random.integers(1, 16, count)
     requests = [(float(a), int(p), int(o)) for a, p, o in zip(arrivals, prompts, outputs)]
     cache = max(p + o for _, p, o in requests) + int(random.integers(0, 60))
-    fixed, each = int(random.integers(1, 16)) / 16, int(random.integers(0, 8)) / 64
-    return requests, int(random.integers(1, 7)), cache, fixed, each
+    fixed, per_token = int(random.integers(1, 16)) / 16, int(random.integers(0, 8)) / 64
+    return requests, int(random.integers(1, 7)), cache, fixed, per_token
 
 
 def drawn(rng):
@@ -132,20 +92,18 @@ def drawn(rng):
     yield [(1.0, 4, 4)] * 5, 2, 16, *PRICES
     yield [(0.0, 1, 8), (0.0, 1, 1), (0.5, 3, 6), (0.5, 7, 2), (0.5, 1, 3)], 2, 17, 0.25, 0.0
     yield [], 2, 30, 0.5, 0.125
-    yield [(5.0, 1, 1), (3.0, 2, 2), (9.0, 6, 5), (0.0, 3, 3), (1.0, 12, 8)], 2, 10, 0.5, 0.125
     yield [(0.0, 3_000_000_000, 2), (0.0, 5, 2), (1.0, 4, 2)], 3, 3_000_000_010, 1.0, 2.0**-20
 
 
 PRICES = 0.5, 0.125
 exercise = Exercise(
     schedule,
-    points=4,
+    points=6,
     hints=(
         "a list of those that have not started, sorted by arrival; a dict of those that run, with the tokens still to come",
         "in one loop: admit from the front, else let the clock go on; then one pass; then take out who is done",
         "reserved: sum of prompt + output of all that run, those just admitted included",
     ),
-    scene=scene,
     asked=asked,
     fault=fault,
     explain=explain,
@@ -161,18 +119,10 @@ exercise = Exercise(
         ([(2.75, 7, 3), (1.25, 1, 1)], 3, 10, 0.75, 0.125),
         ([(0.0, 1, 6), (2.75, 7, 7), (3.0, 1, 5)], 2, 17, 0.5, 0.125),
         ([], 2, 30, *PRICES),
-        (
-            [(4.0, 2, 1), (7.0, 4, 7), (0.5, 12, 8), (0.25, 6, 6), (6.0, 1, 1), (1.0, 9, 9)],
-            2,
-            10,
-            *PRICES,
-        ),
     ],
     drawn=drawn,
     passed="Right: nothing lost, nothing early, both limits kept, nobody overtaken.",
 )
-REFUSE = '    for number, tokens in enumerate(need):\n        if tokens > cache:\n            raise ValueError(f"request {number} needs {tokens} tokens of cache, there are {cache}")\n'
-MESSAGE = 'f"request {number} needs {tokens} tokens of cache, there are {cache}"'
 COMING = "    coming = sorted(range(len(requests)), key=lambda number: requests[number][0])\n"
 ADMIT = "while coming and requests[coming[0]][0] <= now and len(left) < rows:"
 HELD, LOOK, BREAK = (
@@ -188,7 +138,7 @@ INNER = exercise.text[
 IDLE = "        if not left:\n            now = requests[coming[0]][0]\n"
 STUCK = "        if not left and requests[coming[0]][0] <= now:\n            return passes\n"  # else for ever
 TOKENS = "sum(requests[number][1] for number in reads) + len(decodes)"
-PASS = "(now, now + fixed + each * tokens, reads, decodes)"
+PASS = "(now, now + fixed + per_token * tokens, reads, decodes)"
 DONE = "            if not left[number]:\n                del left[number]\n"
 DECODES = "decodes = [] if reads else list(left)"
 ORDER = "key=lambda number: requests[number][0])"
@@ -259,9 +209,9 @@ for _thought, *_changes in [
     (
         "numbers are places in the list that was handed over, not in the order of arrival",
         (
-            REFUSE,
-            REFUSE
-            + "    requests = sorted(requests, key=lambda one: one[0])\n    need = [prompt + output for _, prompt, output in requests]\n",
+            COMING,
+            "    requests = sorted(requests, key=lambda one: one[0])\n    need = [prompt + output for _, prompt, output in requests]\n"
+            + COMING,
         ),
     ),
     ("what fits exactly, fits", (LOOK, "held + need[coming[0]] >= cache"), (IDLE, STUCK + IDLE)),
@@ -330,10 +280,16 @@ for _thought, *_changes in [
             "max([requests[number][1] for number in reads], default=0) * len(reads) + len(decodes)",
         ),
     ),
-    ("the fixed seconds are missing", ("now + fixed + each * tokens", "now + each * tokens")),
+    (
+        "the fixed seconds are missing",
+        ("now + fixed + per_token * tokens", "now + per_token * tokens"),
+    ),
     (
         "the fixed seconds count once a pass",
-        ("now + fixed + each * tokens", "now + fixed * len(reads + decodes) + each * tokens"),
+        (
+            "now + fixed + per_token * tokens",
+            "now + fixed * len(reads + decodes) + per_token * tokens",
+        ),
     ),
     ("a decoding row costs one token", (" + len(decodes)\n", "\n")),
     ("each decoding row costs a token", (" + len(decodes)\n", " + bool(decodes)\n")),
@@ -367,16 +323,19 @@ for _thought, *_changes in [
     ),
     (
         "the seconds of a pass in place of its end",
-        (PASS, "(now, fixed + each * tokens, reads, decodes)"),
+        (PASS, "(now, fixed + per_token * tokens, reads, decodes)"),
         ("now = passes[-1][1]", "now += passes[-1][1]"),
     ),
     (
         "a list of passes (start, end, reads, decodes): two numbers, two lists of request numbers",
-        (PASS, "(now, now + fixed + each * tokens, reads + decodes)"),
+        (PASS, "(now, now + fixed + per_token * tokens, reads + decodes)"),
     ),
     (
         "a list of passes (start, end, reads, decodes): two numbers, two lists of request numbers",
-        (PASS, "(now, now + fixed + each * tokens, [requests[one] for one in reads], decodes)"),
+        (
+            PASS,
+            "(now, now + fixed + per_token * tokens, [requests[one] for one in reads], decodes)",
+        ),
     ),
 ]:
     exercise.edit(_thought, _changes)
@@ -388,58 +347,7 @@ exercise.edit(
         (DONE, DONE + "        running[:] = left\n"),
     ],
 )
-NEVER = "refuse the first such in the list, by its place there"
 for _says, _thought, *_changes in [
-    (
-        "is needed",
-        f"what never fits is dropped: {NEVER}",
-        (
-            REFUSE,
-            "    requests = [one for one in requests if one[1] + one[2] <= cache]\n    need = [prompt + output for _, prompt, output in requests]\n",
-        ),
-    ),
-    ("does not name", f"the message names no request: {NEVER}", (MESSAGE, '"too large"')),
-    (
-        "does not name",
-        f"the place by arrival: {NEVER}",
-        (REFUSE, ""),
-        (
-            COMING,
-            COMING
-            + "    for place, number in enumerate(coming):\n        if need[number] > cache:\n            raise ValueError(f'request {place} never fits')\n",
-        ),
-    ),
-    (
-        "does not name",
-        f"the first to arrive: {NEVER}",
-        (REFUSE, ""),
-        (
-            COMING,
-            COMING
-            + "    for number in coming:\n        if need[number] > cache:\n            raise ValueError(f'request {number} never fits')\n",
-        ),
-    ),
-    (
-        "does not name",
-        f"the last that never fits: {NEVER}",
-        (MESSAGE, "f'request {max(n for n, one in enumerate(need) if one > cache)} never fits'"),
-    ),
-    (
-        "is named, too",
-        f"all that never fit: {NEVER}",
-        (MESSAGE, "f'{[n for n, one in enumerate(need) if one > cache]} never fit'"),
-    ),
-    (
-        "does not name",
-        f"refused by its prompt alone: {NEVER}",
-        ("        if tokens > cache:\n", "        if requests[number][1] > cache:\n"),
-        (IDLE, STUCK + IDLE),
-    ),
-    (
-        "ValueError: request",
-        "what fits exactly, fits",
-        ("        if tokens > cache:\n", "        if tokens >= cache:\n"),
-    ),
     (
         "changed",
         "numbers are places in the list that was handed over, not in the order of arrival",
@@ -455,14 +363,11 @@ for _says, _thought, *_changes in [
 
 
 @exercise.style
-def counted_along(requests, rows, cache, fixed, each):
+def counted_along(requests, rows, cache, fixed, per_token):
     """what is held is counted along, lists and tuples"""
     from collections import deque
 
     size = [p + o for _, p, o in requests]
-    for n, s in enumerate(size):
-        if s > cache:
-            raise ValueError(f"no. {n} ({s} tokens) is larger than the cache")
     queue = deque(sorted(range(len(requests)), key=lambda n: (requests[n][0], n)))
     free_rows, free, now, log, left = rows, cache, 0.0, [], {}
     while queue or left:
@@ -477,7 +382,7 @@ def counted_along(requests, rows, cache, fixed, each):
             continue
         busy = reads or sorted(left)
         cost = sum(requests[n][1] for n in reads) if reads else len(busy)
-        end = now + (fixed + cost * each)
+        end = now + (fixed + cost * per_token)
         log.append([now, end, tuple(reads), () if reads else tuple(busy)])
         now = end
         for n in busy:
@@ -489,7 +394,7 @@ def counted_along(requests, rows, cache, fixed, each):
 
 
 @exercise.style
-def arrays(requests, rows, cache, fixed, each):
+def arrays(requests, rows, cache, fixed, per_token):
     """arrays of NumPy"""
     import numpy as np
 
@@ -497,9 +402,6 @@ def arrays(requests, rows, cache, fixed, each):
         return []
     arrival = np.array([r[0] for r in requests], dtype=float)
     prompt, output = (np.array([r[k] for r in requests], dtype=np.int64) for k in (1, 2))
-    bad = np.flatnonzero(prompt + output > cache)
-    if bad.size:
-        raise ValueError(f"request {bad[0]} does not fit")
     order = list(np.argsort(arrival, kind="stable"))
     made, runs, log, now = (
         np.zeros(len(requests), dtype=np.int64),
@@ -521,7 +423,7 @@ def arrays(requests, rows, cache, fixed, each):
             now = arrival[order[0]]
             continue
         decodes = np.array([], dtype=int) if reads else np.flatnonzero(runs)
-        end = now + fixed + each * (prompt[reads].sum() if reads else len(decodes))
+        end = now + fixed + per_token * (prompt[reads].sum() if reads else len(decodes))
         log.append((now, end, np.array(reads, dtype=int), decodes))
         now = end
         made[reads if reads else decodes] += 1
@@ -530,13 +432,10 @@ def arrays(requests, rows, cache, fixed, each):
 
 
 @exercise.style
-def from_the_library(requests, rows, cache, fixed, each):
+def from_the_library(requests, rows, cache, fixed, per_token):
     """the library's scheduler"""
     from batchlab import serving
 
-    for n, (_, prompt, output) in enumerate(requests):
-        if prompt + output > cache:
-            raise ValueError(f"request {n} never fits")
     order = sorted(range(len(requests)), key=lambda n: requests[n][0])
     scheduler = serving.Scheduler("continuous", rows, cache, cache + rows)
     now, came, log = 0.0, 0, []
@@ -551,7 +450,7 @@ def from_the_library(requests, rows, cache, fixed, each):
                 return log
             now = requests[order[came]][0]
             continue
-        end = now + fixed + each * step.tokens
+        end = now + fixed + per_token * step.tokens
         log.append(
             (
                 now,
