@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from batchlab.classroom import term
 from batchlab.cli import check
-from batchlab.exercises.accumulation import loss_sum, scenes, watch
+from batchlab.exercises.accumulation import loss_sum, watch
 from batchlab.exercises.accumulation.bigram import IGNORE, Layered, made, windows_of
 from batchlab.exercises.accumulation.passes import Passes
 from batchlab.exercises.accumulation.take_step import exercise, take_step
@@ -87,21 +87,6 @@ def test_what_was_patched_is_put_back():
     before = torch.autograd.backward
     watch.steps(take_step, WINDOWS)
     assert torch.autograd.backward is before
-
-
-@pytest.mark.parametrize(
-    ("step", "length"), [(scenes.undivided_step, 4.0), (scenes.divided_twice_step, 0.25)]
-)
-def test_the_steps_of_the_self_test_divide_too_little_and_too_much(step, length):
-    """With equal counts the mean of means is right, and only the scale is off."""
-
-    def moved(taken):
-        model, optimizer, _ = made()
-        before = torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
-        taken(model, optimizer, windows_of([[4, 4, 4, 4]])[0])
-        return (torch.nn.utils.parameters_to_vector(model.parameters()) - before).norm().item()
-
-    assert moved(step) == pytest.approx(length * moved(scenes.popular_step))
 
 
 @pytest.mark.slow

@@ -2,10 +2,8 @@
 
 import pytest
 
-from batchlab import plan
 from batchlab.classroom import script
 from batchlab.exercises.effective import offers_none, scenes
-from batchlab.exercises.effective.fit_test import of
 
 
 @pytest.mark.parametrize(
@@ -22,17 +20,6 @@ from batchlab.exercises.effective.fit_test import of
 )
 def test_a_zero_is_an_offer_only_beside_the_number_above(message, offered):
     assert offers_none(message, 8192) is offered
-
-
-def test_the_right_fit_agrees_with_the_library():
-    for slots in range(1, 200):
-        try:
-            want = plan.for_slots_per_step(slots, rows=2, length=4, data_parallel=3).accumulation
-        except ValueError:
-            with pytest.raises(ValueError):
-                of.right(slots, 2, 4, 3)
-        else:
-            assert of.right(slots, 2, 4, 3) == want
 
 
 def test_steps_of_the_script_are_counted_without_training():

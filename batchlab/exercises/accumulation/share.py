@@ -97,7 +97,7 @@ def asked(labels, items, words=4, seed=None, dtype="float32", tensor=True, diver
 
 exercise = Exercise(
     share,
-    points=3,
+    points=1,
     diverges=True,
     hints=(
         "which logit predicts which label? The last slot predicts nothing that is here",

@@ -84,7 +84,7 @@ def drawn(rng):
 exercise = Exercise(
     take_step,
     diverges=True,
-    points=5,
+    points=7,
     hints=(
         "count the targets of all micro-batches before the first backward()",
         "in the loop: (loss_sum(model, micro) / tokens).backward(), and add .item() of it",

@@ -2,7 +2,7 @@
 
 import re
 
-ORDER = ("accumulation-for", "splits", "fit-test", "even-steps")
+ORDER = ("accumulation-for", "splits", "even-steps")
 
 
 def near(number, part):

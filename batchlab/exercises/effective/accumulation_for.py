@@ -30,9 +30,10 @@ def drawn(rng):
         parts = rng.integers(1, 9, int(rng.integers(1, 7)))
         measured = [(int(part), int(rng.integers(1, 90 * part))) for part in parts]
         a_round = rows * replicas * sum(t for _, t in measured) / int(parts.sum())
-        part = int(rng.integers(0, 30)) + float(rng.uniform(-0.4, 0.4))  # no tie
+        targets = max(1, int((int(rng.integers(0, 30)) + float(rng.uniform(-0.4, 0.4))) * a_round))
         launch = of(rows, replicas * degrees[0] * degrees[1] * degrees[2], *degrees)
-        yield max(1, int(part * a_round)), launch, measured
+        if not (2 * targets / a_round) % 1 == 0:  # a tie may be rounded either way
+            yield targets, launch, measured
 
 
 exercise = Exercise(

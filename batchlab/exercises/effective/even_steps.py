@@ -76,7 +76,7 @@ def long_tailed(rng, many):
 
 exercise = Exercise(
     even_steps,
-    points=4,
+    points=6,
     hints=(
         "sort the numbers of the documents by their targets, the largest first",
         "deal them out in rounds: in each round every step takes one document",
