@@ -8,11 +8,12 @@ import pytest
 from batchlab import records
 from batchlab.classroom import real_lessons, real_runs
 
+ROOT = Path(__file__).parent.parent
+
 
 @pytest.mark.parametrize(
     ("name", "known", "truth"),
     [
-        ("pipeline", 743, 694),
         ("spread", 2.9, 7.35),
         ("ramp", 9824, 4590),
         ("choice", 92.9, 17.9),
@@ -24,14 +25,18 @@ def test_the_answers_are_those_of_the_sources_and_stand_beside_their_notice(name
     assert found.table.credit.notice in str(found) and found.said in found._repr_html_()
 
 
-def test_the_pipeline_has_one_layout_and_idles_less_than_its_plain_bubble():
+def test_what_lesson_15_tells_of_a_public_pipeline_is_in_the_record():
     found = records.public_runs(benchmark="llama31_405b", device="GB200", round="5.0")
     some = [one for one in found.submissions if one.submitter == "IBM+CoreWeave+NVIDIA"]
     layouts = {(one.tensor_parallel, one.pipeline_parallel, one.context_parallel) for one in some}
-    assert layouts == {(4, 8, 2)} and {one.accumulation for one in some} >= {112, 32}
-    one = real_lessons.asked("pipeline")
-    plain = (32 / 39) / (112 / 119)
-    assert plain == pytest.approx(0.87, abs=5e-3) and one.truth / one.known > 0.93 > plain
+    assert layouts == {(4, 8, 2)}
+    ends = [next(one for one in some if one.accumulation == many) for many in (112, 32)]
+    length = found.benchmarks["llama31_405b"].length
+    speeds = [one.samples_per_second * length / one.devices for one in ends]
+    plain = speeds[0] * (32 / 39) / (112 / 119)
+    told = (ROOT / "solutions/15_many/many.md").read_text().split("*On real GPUs.*")[1]
+    numbers = [one.devices for one in ends] + [one.batch for one in ends] + [*speeds, plain]
+    assert all(f"{number:,.0f}" in told.split("```")[0] for number in numbers)
 
 
 def test_the_joined_curves_are_counted_as_by_hand():
@@ -55,7 +60,7 @@ def test_a_choice_is_judged_by_the_best_that_the_budget_allows():
 
 
 def test_an_unknown_question_is_refused_and_no_name_has_two_questions():
-    with pytest.raises(ValueError, match="no question 'x'; there are pipeline, spread, ramp, choi"):
+    with pytest.raises(ValueError, match="no question 'x'; there are spread, ramp, choice"):
         real_lessons.asked("x")
     assert not set(real_lessons.QUESTIONS) & set(real_runs.QUESTIONS)
 
@@ -63,7 +68,6 @@ def test_an_unknown_question_is_refused_and_no_name_has_two_questions():
 PLACES = {  # lesson: what it asks
     "12_rates/rates": [("real_runs", "rate")],
     "14_minima/minima": [("real_lessons", "spread")],
-    "15_many/many": [("real_lessons", "pipeline")],
     "16_adaptive/adaptive": [("real_lessons", "ramp")],
     "18_plan/plan": [("real_lessons", "choice")],
 }
@@ -72,7 +76,7 @@ PLACES = {  # lesson: what it asks
 @pytest.mark.parametrize("place", PLACES)
 def test_a_lesson_asks_first_and_shows_the_rows_with_the_truth(place):
     """Outputs of the cell that reveals are covered on a page; the prose before it must not tell."""
-    source = (Path(__file__).parent.parent / f"solutions/{place}.md").read_text(encoding="utf-8")
+    source = (ROOT / f"solutions/{place}.md").read_text(encoding="utf-8")
     assert re.findall(r"(real_\w+)\.asked\(\"(\w+)\"\)", source) == PLACES[place]
     for module, name in PLACES[place]:
         one = {"real_runs": real_runs, "real_lessons": real_lessons}[module].asked(name)

@@ -1,8 +1,7 @@
-"""What real GPU runs say in single lessons: four more questions, and what a choice of devices lost.
+"""What real GPU runs say in single lessons: three more questions, and what a choice lost.
 
 name of a question  ->  Asked: what is known before, the truth, the rows that show it
 
-pipeline  lesson 15: 405B, fewer micro-batches behind one layout
 spread    lesson 14: 8B, the spread over seeds at a larger batch
 ramp      lesson 16: 8B, a batch that grows along two measured curves
 choice    lesson 18: 8B, the fastest run for a budget of device-hours
@@ -26,9 +25,9 @@ FEW, MANY = 16, 64  # sequences a step, in lesson 16
 def asked(name: str) -> Asked:
     """Return one of `QUESTIONS`.
 
-    >>> one = asked("pipeline")
+    >>> one = asked("ramp")
     >>> round(one.known), round(one.truth), one.unit
-    (743, 694, 'tokens per second and device')
+    (9824, 4590, 'steps with growth')
     """
     if name not in QUESTIONS:
         raise ValueError(f"no question {name!r:.40}; there are {', '.join(QUESTIONS)}")
@@ -53,29 +52,6 @@ def lost(devices: int, batch: int, *, budget: float = BUDGET) -> tuple[float, fl
     best = min(_minutes(one) for one in some if _hours(one) <= budget)
     fastest = min(mine, key=_minutes)
     return _minutes(fastest) - best, max(0.0, _hours(fastest) - budget)
-
-
-def _pipeline() -> Asked:
-    """405B on GB200: one layout, from 112 to 32 micro-batches a replica."""
-    found = records.public_runs(benchmark="llama31_405b", device="GB200", round="5.0")
-    some = [one for one in found.submissions if one.submitter == "IBM+CoreWeave+NVIDIA"]
-    some.sort(key=lambda one: one.devices)
-    length = found.benchmarks["llama31_405b"].length or 0
-    speeds = [(one.samples_per_second or 0) * length / one.devices for one in some]
-    lines = [
-        (one, [f"{one.batch:,}", one.accumulation, _minutes_said(one), f"{speed:.0f}"])
-        for one, speed in zip(some, speeds, strict=True)
-    ]
-    heads = ["batch", "micro-batches", "minutes", "tokens/s a device"]
-    table = report.public_table(found, lines, heads)
-    said = (
-        "7 % less. Eight stages that each hold one piece of the model would be idle for 7 of 119 "
-        "turns with 112 micro-batches, and for 7 of 39 with 32: 13 % less. These runs cut the "
-        "stages finer (interleaved), so the bubble is smaller. The minutes fall to a quarter with "
-        "4.9 times the devices."
-    )
-    unit = "tokens per second and device"
-    return Asked("15-pipeline", unit, speeds[0], speeds[-1], table, said)
 
 
 def _spread() -> Asked:
@@ -153,7 +129,6 @@ def _choice() -> Asked:
 
 
 QUESTIONS: dict[str, Callable[[], Asked]] = {
-    "pipeline": _pipeline,
     "spread": _spread,
     "ramp": _ramp,
     "choice": _choice,
