@@ -66,10 +66,9 @@ def test_an_unknown_question_is_refused_and_no_name_has_two_questions():
 
 
 PLACES = {  # lesson: what it asks
-    "12_rates/rates": [("real_runs", "rate")],
-    "14_minima/minima": [("real_lessons", "spread")],
-    "16_adaptive/adaptive": [("real_lessons", "ramp")],
-    "18_plan/plan": [("real_lessons", "choice")],
+    "14_minima/minima": "spread",
+    "16_adaptive/adaptive": "ramp",
+    "18_plan/plan": "choice",
 }
 
 
@@ -77,13 +76,13 @@ PLACES = {  # lesson: what it asks
 def test_a_lesson_asks_first_and_shows_the_rows_with_the_truth(place):
     """Outputs of the cell that reveals are covered on a page; the prose before it must not tell."""
     source = (ROOT / f"solutions/{place}.md").read_text(encoding="utf-8")
-    assert re.findall(r"(real_\w+)\.asked\(\"(\w+)\"\)", source) == PLACES[place]
-    for module, name in PLACES[place]:
-        one = {"real_runs": real_runs, "real_lessons": real_lessons}[module].asked(name)
-        told, after = source.split(f'{module}.asked("{name}")')
-        box, shown = after.split("```{code-cell} ipython3\n", 2)[:2]
-        assert "predict.number(question.key, None" in box
-        assert shown.startswith("predict.reveal(question.key, question.truth)\nquestion\n")
-        near = told[told.rindex("\n## ") :] + box
-        truth = f"{one.truth:,.0f}" if one.truth > 100 else f"{one.truth:.3g}"
-        assert not re.search(rf"\b{truth}\b", near)
+    name = PLACES[place]
+    assert re.findall(r"real_\w+\.asked\(\"(\w+)\"\)", source) == [name]
+    one = real_lessons.asked(name)
+    told, after = source.split(f'real_lessons.asked("{name}")')
+    box, shown = after.split("```{code-cell} ipython3\n", 2)[:2]
+    assert "predict.number(question.key, None" in box
+    assert shown.startswith("predict.reveal(question.key, question.truth)\nquestion\n")
+    near = told[told.rindex("\n## ") :] + box
+    truth = f"{one.truth:,.0f}" if one.truth > 100 else f"{one.truth:.3g}"
+    assert not re.search(rf"\b{truth}\b", near)

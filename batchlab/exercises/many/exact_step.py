@@ -460,19 +460,13 @@ for _thought, *_changes in [
 ]:
     exercise.edit(_thought, _changes)
 for _says, _thought, *_changes in [
-    (
-        "single precision",
-        "single precision on the wire",
+    ("single precision", "single precision on the wire",
         (EVERY, "rank.all_reduce(own.astype(np.float32)).astype(float)"),
     ),
-    (
-        "rounding on the way",
-        "the loss rounded",
+    ("rounding on the way", "the loss rounded",
         (END, "return new, round(float(loss / tokens), 5)"),
     ),
-    (
-        "a rank called 4",
-        "an all_reduce for every array",
+    ("a rank called 4", "an all_reduce for every array",
         (
             OWN,
             "    parts = unflat(sums, weights)\n"
@@ -481,9 +475,7 @@ for _says, _thought, *_changes in [
         ),
         (EVERY, "np.append(own[:-2], rank.all_reduce(own[-2:]))"),
     ),
-    (
-        "add up locally",
-        "an all_reduce for each micro-batch",
+    ("add up locally", "an all_reduce for each micro-batch",
         (
             ADDED,
             ADDED + "        rank.all_reduce(flat(gradients))\n",
@@ -493,83 +485,59 @@ for _says, _thought, *_changes in [
             "max_norm):\n    micro_batches = (micro_batches + [{'inputs': np.zeros(0, int), 'targets': np.zeros(0, int)}] * 3)[:3]\n",
         ),
     ),
-    (
-        "different collectives",
-        "the ranks call different collectives: one for each of their own micro-batches",
+    ("different collectives", "the ranks call different collectives: one for each of their own micro-batches",
         (GOT, GOT + "        rank.all_reduce(gradients['head'])\n"),
         (EVERY, "rank.all_reduce(own[:-2])"),
         ("every[:-2], every[-2:]", "every, rank.all_reduce(own[-2:])"),
     ),
-    (
-        "add up locally",
-        "gathers all gradients",
+    ("add up locally", "gathers all gradients",
         (EVERY, "rank.all_gather(own).reshape(rank.world_size, -1).sum(0)"),
     ),
-    (
-        "join all of them",
-        "two flat halves",
+    ("join all of them", "two flat halves",
         (
             EVERY,
             "np.append(rank.all_reduce(own[: own.size // 2]), rank.all_reduce(own[own.size // 2 :]))",
         ),
     ),
-    (
-        "left early",
-        "a rank left early: every rank calls every collective, with zeros if need be",
+    ("left early", "a rank left early: every rank calls every collective, with zeros if need be",
         (FIRST, "    if not micro_batches:\n        return dict(weights), 0.0\n" + FIRST),
     ),
-    (
-        "no tokens here",
-        "a rank without micro-batches raises: it sends zeros, and refuses only if no rank has a target",
+    ("no tokens here", "a rank without micro-batches raises: it sends zeros, and refuses only if no rank has a target",
         (OWN, "    if not tokens:\n        raise ValueError('no tokens here')\n" + OWN),
     ),
-    (
-        "ZeroDivisionError",
-        "a gradient of zero divides by zero",
+    ("ZeroDivisionError", "a gradient of zero divides by zero",
         ("(np.linalg.norm(gradient) + 1e-6)", "float(np.linalg.norm(gradient))"),
     ),
-    (
-        "ValueError: no rank",
-        "a loss of zero is refused",
+    ("ValueError: no rank", "a loss of zero is refused",
         ("if tokens == 0:", "if tokens == 0 or loss == 0:"),
     ),
-    (
-        "writes into the array",
-        "writes into the caller's weights",
+    ("writes into the array", "writes into the caller's weights",
         (
             NEW,
             "    new, step = weights, unflat(gradient, weights)\n"
             "    for name in new:\n        new[name] -= rate * step[name]\n",
         ),
     ),
-    (
-        "takes from the list",
-        "empties the caller's list",
+    ("takes from the list", "empties the caller's list",
         (
             "    for micro in micro_batches:\n",
             "    while micro_batches:\n        micro = micro_batches.pop()\n",
         ),
     ),
-    (
-        "last bits",
-        "each rank rounds in its own order",
+    ("last bits", "each rank rounds in its own order",
         (EVERY, "(rank.all_reduce(own) - own) + own"),
     ),
-    (
-        "has shape",
-        "flat weights",
+    ("has shape", "flat weights",
         (NEW, NEW + "    new = {name: one.ravel() for name, one in new.items()}\n"),
     ),
     ("a pair is asked", "the weights alone", (END, "return new")),
-    (
-        "the names are those",
-        "names written out",
+    ("the names are those", "names written out",
         (
             NEW,
             NEW + "    new = {name: new.get(name, 0) for name in ['bias', 'head', 'table']}\n",
         ),
     ),
-]:
+]:  # fmt: skip
     exercise.edit(_thought, _changes, says=_says)
 
 
