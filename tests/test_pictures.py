@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from batchlab import cluster, padding, pictures, serving, units
+from batchlab import padding, pictures, serving, units
 
 LENGTHS = [900, 700, 620, 500, 430, 380, 300, 250, 120, 60]
 OUTPUTS = [3, 12, 5, 7, 2, 9, 4, 6]
@@ -20,17 +20,8 @@ MADE = {
     "segments": lambda: pictures.segments(12, 4),
     "timeline": lambda: pictures.timeline({"useful": 0.1, "waiting": 0.3}, {"waiting": "workers"}),
     "ring": lambda: pictures.ring(4),
-    "shards": lambda: pictures.shards(8_000_000_000, 8),
-    "pipeline": lambda: pictures.pipeline(4, [1, 4, 16]),
     "requests": lambda: pictures.requests(OUTPUTS, 4),
 }
-COLOURS = {"useful": "#0072B2", "waiting": "#D55E00"}
-
-
-def boxes(drawing, *kinds):
-    """How many boxes of a drawing have these meanings."""
-    text = drawing.svg("", "key")
-    return sum(text.count(f'fill="{COLOURS[kind]}" stroke') for kind in kinds)
 
 
 def said(picture, number=-1):
@@ -79,10 +70,6 @@ def test_first_fit_is_drawn_as_first_fit():
 def test_shares_are_those_of_the_library():
     waste = padding.measure([5, 3, 9], [range(3)]).waste
     assert units.share(waste) in said(MADE["rectangle"]())
-    for (drawing, words), count in zip(MADE["pipeline"]().frames, [1, 4, 16], strict=True):
-        share = boxes(drawing, "waiting") / boxes(drawing, "waiting", "useful")
-        assert share == pytest.approx(cluster.bubble(4, count).share)
-        assert units.share(share) in words
     assert "105 pairs. 61 of them" in said(MADE["mask"](), 1)
     assert f"{24 / 13:.3g}" in said(MADE["micro_batches"](), -2)
 

@@ -88,24 +88,6 @@ def test_sgds_best_rate_grows_with_the_batch_and_adams_with_about_its_root():
     assert 0.8 < grown["sgd"] < 1.2 and 0.4 < grown["adam"] < 0.8
 
 
-def test_the_record_leaves_the_unchanged_run_behind():
-    gaps = [
-        one["8 rows, nothing changed"][-1] - one["2 rows"][-1]
-        for one in map(scenes.recorded, (0, 1))
-    ]
-    assert np.mean(gaps) == pytest.approx(0.7145, abs=1e-3)
-
-
-@pytest.mark.slow
-def test_a_resumed_run_is_the_run():
-
-    def made():
-        return TokenSchedule(TOLD | {"lr": 4e-3}, 128, 4096, 32_768)
-
-    whole, resumed = (scenes.trained(made, stop=stop) for stop in (False, True))
-    assert len(whole[2]) == 128 + 32 and whole == resumed
-
-
 @pytest.mark.parametrize(
     ("package", "file", "line"),
     [

@@ -26,7 +26,7 @@ def test_two_norms_and_their_ratio_are_those_of_the_library():
     assert (again.low, again.high) == pytest.approx((found.low, found.high))
 
 
-def test_five_meters_are_off_as_the_page_says():
+def test_three_meters_are_off_as_the_page_says():
     found = which_way.measured()
     right = found.pop("right")
     assert right == pytest.approx(250, rel=0.05)

@@ -9,7 +9,6 @@ import torch
 from batchlab.cluster import distributed, ranks
 from batchlab.exercises.many import half_way, scenes, worlds
 from batchlab.exercises.many import model as net
-from batchlab.exercises.many.best_rows import best_rows
 from batchlab.exercises.many.exact_step import exact_step, flat
 
 
@@ -83,17 +82,6 @@ def test_what_a_world_sees_comes_back_in_words():
         worlds.in_world(breaks, [(0,), (1,)])
 
 
-def test_the_sliders_show_the_step_that_the_exercise_asks_for():
-    times = {
-        rows: scenes.seconds_of(8, 420, rows, 0.018, 0.02)[0]
-        for rows in range(1, 421)
-        if 420 % rows == 0
-    }
-    assert min(times, key=times.get) == best_rows(8, 420, 0.018, 0.02) == 7
-    shown = scenes.turns().scene({"stages": 8, "rows": 7})
-    assert shown["seconds of a step"] == f"{times[7]:.2f}" and shown["idle"] == "10.4%"
-
-
 def test_bills_of_ranks_are_added_up_but_updates_are_not():
     one = {"updates": 2, "micro_batches": 8, "slots": 100, "real_tokens": 60, "targets": 50,
            "seconds": 1.5, "losses": [8.0, 7.5]}  # fmt: skip
@@ -115,7 +103,7 @@ def test_real_documents_give_one_step_however_they_are_dealt_and_in_processes():
     assert np.allclose(flat(one.results[0][0]), flat(two.results[0][0]), atol=1e-12)
     real = distributed.run(step_of, 2, scenes.step_case(2, 8, 3))
     first, second = (flat(weights) for weights, _ in real.results)
-    assert first == second, "replicas stay replicas, to the last bit"
+    assert np.array_equal(first, second), "replicas stay replicas, to the last bit"
     assert real.sent_bytes == two.sent_bytes
     # to rounding: a process may have another number of BLAS threads than this one
     assert np.allclose(first, flat(two.results[0][0]), atol=1e-12)

@@ -31,4 +31,6 @@ def worded(
     for case, word in wrong.items():
         exercise.edit(why[case], [(f'"{case}": "{right[case]}"', f'"{case}": "{word}"')])
     exercise.edit(one_of, [(f'"A": "{right["A"]}"', '"A": "another"')])
-    exercise.edit("a case is missing", [(f'        "E": "{right["E"]}",\n', "")], says="E")
+    last = max(right)
+    missing = f'        "{last}": "{right[last]}",\n'
+    exercise.edit("a case is missing", [(missing, "")], says=f"'{last}'")

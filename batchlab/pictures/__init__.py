@@ -5,7 +5,7 @@
 They need no kernel, no script and no other host: radio buttons and a style sheet.
 """
 
-from batchlab.pictures._many import pipeline, requests, ring, shards
+from batchlab.pictures._many import requests, ring
 from batchlab.pictures._rows import mask, packing, rectangle, windows
 from batchlab.pictures._step import memory, micro_batches, segments, timeline
 from batchlab.pictures._steps import Drawing, Steps
@@ -17,12 +17,10 @@ __all__ = [
     "memory",
     "micro_batches",
     "packing",
-    "pipeline",
     "rectangle",
     "requests",
     "ring",
     "segments",
-    "shards",
     "timeline",
     "windows",
 ]

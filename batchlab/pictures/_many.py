@@ -1,15 +1,15 @@
-"""Several devices, and several requests: what travels, what stays, who waits.
+"""Several devices, and several requests: what travels, who waits.
 
-ranks, stages, requests  ->  Steps
+ranks, requests  ->  Steps
 """
 
 from collections.abc import Callable, Sequence
 
-from batchlab import cluster, serving, units
+from batchlab import cluster, serving
 from batchlab.pictures._steps import WIDE, Drawing, Steps
 from batchlab.serving import Scheduler, Step
 
-__all__ = ["pipeline", "requests", "ring", "shards"]
+__all__ = ["requests", "ring"]
 
 HIGH, ROOM, MOMENTS = 22, 2**40, 8
 
@@ -55,57 +55,6 @@ def _pieces(sums: Sequence[Sequence[int]], arrived: Sequence[tuple[int, int]]) -
             kind = "sent" if (rank, piece) in arrived else kind
             drawing.box(60 + piece * wide, y, wide - 2, HIGH, kind, count)
     return drawing
-
-
-def shards(parameters: int, ranks: int) -> Steps:
-    """What one rank holds under plain data parallelism and the three stages of ZeRO, in bytes."""
-    names = ("data parallel", "ZeRO 1: optimizer states", "ZeRO 2: and gradients",
-             "ZeRO 3: and weights")  # fmt: skip
-    held = [cluster.zero(parameters, ranks, stage) for stage in range(4)]
-    most = held[0].total
-    frames = []
-    for stage, name in enumerate(names):
-        drawing = Drawing(4 * 44)
-        for line in range(stage + 1):
-            one, x = held[line], 0.0
-            drawing.text(0, line * 44 + 12, names[line])
-            for kind, size in (("useful", one.parameters), ("sent", one.gradients),
-                               ("optimizer", one.optimizer)):  # fmt: skip
-                wide = WIDE * size / most
-                drawing.box(x, line * 44 + 16, wide, HIGH, kind)
-                x += wide
-        one = held[stage]
-        said = (
-            f"{name}: weights {units.size(one.parameters)} (blue), gradients "
-            f"{units.size(one.gradients)} (orange), optimizer {units.size(one.optimizer)} (green) "
-            f"on each of {ranks} ranks: {units.size(one.total)}."
-        )
-        frames.append((drawing, said))
-    return Steps("What a rank holds", frames)
-
-
-def pipeline(stages: int, micro_batches: Sequence[int]) -> Steps:
-    """Devices in a row, for several numbers of micro-batches: who computes when, and who waits."""
-    frames = []
-    for count in micro_batches:
-        turns = count + stages - 1
-        drawing, wide = Drawing(stages * (HIGH + 4) + 2), (WIDE - 62) / turns
-        for stage in range(stages):
-            y = stage * (HIGH + 4) + 1
-            drawing.text(0, y + 15, f"stage {stage + 1}")
-            for turn in range(turns):
-                number = turn - stage
-                busy = 0 <= number < count
-                words = number + 1 if busy and wide > 16 else ""
-                drawing.box(62 + turn * wide, y, wide - 1, HIGH, "useful" if busy else "waiting",
-                            words)  # fmt: skip
-        idle = cluster.bubble(stages, count)
-        said = (
-            f"{count} micro-batch{'es' * (count > 1)} behind {stages} stages: "
-            f"{units.share(idle.share)} of the device time is waiting."
-        )
-        frames.append((drawing, said))
-    return Steps("A pipeline fills and drains", frames)
 
 
 def requests(outputs: Sequence[int], rows: int) -> Steps:

@@ -7,28 +7,35 @@ from batchlab.exercises.many import explain, half_way
 from batchlab.exercises.many.model import fresh_weights, micro_batch, summed
 
 
+def flat(arrays):
+    """All numbers of a dictionary of arrays in one flat array, by sorted names."""
+    return np.concatenate([np.ravel(arrays[name]) for name in sorted(arrays)])
+
+
+def unflat(numbers, like):
+    """The same numbers as arrays again, with the names and shapes of `like`."""
+    names = sorted(like)
+    ends = np.cumsum([like[name].size for name in names])
+    parts = np.split(numbers, ends[:-1])
+    return {name: part.reshape(like[name].shape) for name, part in zip(names, parts)}
+
+
 def exact_step(rank, weights, micro_batches, rate, max_norm):
     """(new weights, loss per target token) after one step of all ranks."""
-    names = sorted(weights)  # the same order on every rank
-    sums = {name: np.zeros_like(weights[name]) for name in names}
+    sums = np.zeros(flat(weights).size)
     loss, tokens = 0.0, 0
     for micro in micro_batches:
         part, gradients, counted = summed(weights, micro)
         loss, tokens = loss + part, tokens + counted
-        for name in names:
-            sums[name] += gradients[name]
-    own = np.concatenate([*(sums[name].ravel() for name in names), [loss, tokens]])
+        sums += flat(gradients)
+    own = np.append(sums, [loss, tokens])
     every = rank.all_reduce(own)  # a rank without micro-batches sends zeros
     gradient, (loss, tokens) = every[:-2], every[-2:]
     if tokens == 0:
         raise ValueError("no rank has a target token: nothing to learn")
     gradient = gradient / tokens
     gradient *= min(1.0, max_norm / (np.linalg.norm(gradient) + 1e-6))
-    new, at = {}, 0
-    for name in names:
-        old = weights[name]
-        new[name] = old - rate * gradient[at : at + old.size].reshape(old.shape)
-        at += old.size
+    new = unflat(flat(weights) - rate * gradient, weights)
     return new, float(loss / tokens)
 
 
@@ -58,15 +65,10 @@ def in_one_piece(given, extra):
     weights, _, rate, max_norm = given[0]
     found = [summed(weights, micro) for _, own, _, _ in given for micro in own]
     tokens = sum(n for _, _, n in found)
-    gradient = sum(np.array(flat(gradients)) for _, gradients, _ in found) / tokens
+    gradient = sum(flat(gradients) for _, gradients, _ in found) / tokens
     norm = float(np.linalg.norm(gradient))
     gradient = gradient * (max_norm / (norm + extra) if norm > max_norm else 1.0)
-    return np.array(flat(weights)) - rate * gradient, sum(one for one, _, _ in found) / tokens
-
-
-def flat(arrays):
-    """All numbers of a dictionary of arrays, in the order of sorted names."""
-    return [float(x) for name in sorted(arrays) for x in np.ravel(arrays[name])]
+    return flat(weights) - rate * gradient, sum(one for one, _, _ in found) / tokens
 
 
 def scene(answer, counts, rate=0.4, max_norm=1e9, seed=0, arrays="table head bias", sure=False):
@@ -117,7 +119,7 @@ def sent(seen=None, got=None, losses=None):
         )
     if bytes_sent > most:
         said["bytes of the step"] = (
-            f"{bytes_sent:,} of all ranks, {most:,} are enough: add at home, reduce once"
+            f"{bytes_sent:,} of all ranks, {most:,} are enough: add up locally, reduce once"
         )
     if max(seen["collectives"]) > 2:
         said["collectives"] = (
@@ -176,13 +178,13 @@ def drawn(rng):
 
 exercise = Exercise(
     exact_step,
-    points=4,
+    points=6,
     hints=(
         "add losses, gradients and tokens of your own micro-batches; zeros where there are none",
-        "sorted names, ravel, concatenate; loss and tokens may travel at the end of the same array",
+        "`flat` of the gradients; loss and tokens may travel at the end of the same array",
         "all_reduce once, divide by the tokens, one norm, one scale, cut the array up again",
     ),
-    given=("summed",),
+    given=("summed", "flat", "unflat"),
     scene=scene,
     twice=False,
     explain=explain,
@@ -200,24 +202,42 @@ exercise = Exercise(
     drawn=drawn,
     passed="Right: the step of all tokens, one flat array, and replicas that stay equal.",
 )
-NAMES = "    names = sorted(weights)  # the same order on every rank\n"
+FIRST = "    sums = np.zeros(flat(weights).size)\n"
 ADDED, GOT = (
-    "            sums[name] += gradients[name]\n",
+    "        sums += flat(gradients)\n",
     "        loss, tokens = loss + part, tokens + counted\n",
 )
-OWN = "    own = np.concatenate([*(sums[name].ravel() for name in names), [loss, tokens]])\n"
+OWN = "    own = np.append(sums, [loss, tokens])\n"
 EVERY = "rank.all_reduce(own)"
 REFUSE = '        raise ValueError("no rank has a target token: nothing to learn")\n'
 MEAN = "    gradient = gradient / tokens\n"
 CLIP = "    gradient *= min(1.0, max_norm / (np.linalg.norm(gradient) + 1e-6))\n"
-NEW, END = "        new[name] = old - rate * ", "return new, float(loss / tokens)"
+NEW, END = (
+    "    new = unflat(flat(weights) - rate * gradient, weights)\n",
+    "return new, float(loss / tokens)",
+)
 CLIPPED = (
-    "            norm = sum((one**2).sum() for one in gradients.values()) ** 0.5{}\n"
-    "            sums[name] += gradients[name] * min(1.0, max_norm / (norm + 1e-6))\n"
+    "        norm = np.linalg.norm(flat(gradients)){}\n"
+    "        sums += flat(gradients) * min(1.0, max_norm / (norm + 1e-6))\n"
 )
 NORMS = "    norm, count = rank.all_reduce(np.array([{}, tokens], dtype=float))\n    norm = {}\n"
+EACH_ARRAY = (
+    "    cut = unflat(gradient, weights)\n"
+    "    cut = {{name: one * min(1.0, max_norm / {}) for name, one in cut.items()}}\n"
+    "    new = {{name: old - rate * cut[name] for name, old in weights.items()}}\n"
+)
+OWN_ORDER = (
+    "    def flat(arrays):\n"
+    "        return np.concatenate([arrays[name].ravel() for name in {0}])\n\n"
+    "    def unflat(numbers, like):\n"
+    "        parts, at = {{}}, 0\n"
+    "        for name in {0}:\n"
+    "            size = like[name].size\n"
+    "            parts[name], at = numbers[at : at + size].reshape(like[name].shape), at + size\n"
+    "        return parts\n\n"
+) + FIRST
 EACH_OWN = "each micro-batch was divided by its own tokens: add the sums of all, then divide once"
-OWN_TOKENS = "            sums[name] += gradients[name] / max(1, counted)\n"
+OWN_TOKENS = "        sums += flat(gradients) / max(1, counted)\n"
 MINE = "    mine, mine_loss = max(1, tokens), loss\n"
 for _thought, *_changes in [
     (
@@ -236,7 +256,7 @@ for _thought, *_changes in [
     (
         "the mean over micro-batches: short ones count as much as long ones",
         (ADDED, OWN_TOKENS),
-        ("[loss, tokens]])\n", "[loss, tokens, len(micro_batches)]])\n"),
+        ("[loss, tokens])\n", "[loss, tokens, len(micro_batches)])\n"),
         ("every[:-2], every[-2:]", "every[:-3], every[-3:-1]"),
         (MEAN, "    gradient = gradient / every[-1]\n"),
     ),
@@ -250,7 +270,7 @@ for _thought, *_changes in [
     ),
     (
         "the sum over the number of micro-batches: divide by the target tokens of all ranks",
-        ("[loss, tokens]])\n", "[loss, tokens, len(micro_batches)]])\n"),
+        ("[loss, tokens])\n", "[loss, tokens, len(micro_batches)])\n"),
         ("every[:-2], every[-2:]", "every[:-3], every[-3:-1]"),
         (MEAN, "    gradient = gradient / max(1, every[-1])\n"),
     ),
@@ -338,15 +358,14 @@ for _thought, *_changes in [
     ),
     (
         "the gradient in place of the weights: new = old - rate * gradient",
-        (NEW, "        new[name] = "),
+        (NEW, "    new = unflat(gradient, weights)\n"),
     ),
     (
         "each array was clipped by its own norm: one norm counts, that of all",
         (CLIP, ""),
         (
             NEW,
-            "        here = gradient[at : at + old.size]\n"
-            "        here *= min(1.0, max_norm / max(1e-99, np.linalg.norm(here)))\n" + NEW,
+            EACH_ARRAY.format("max(1e-99, np.linalg.norm(one))"),
         ),
     ),
     (
@@ -358,8 +377,7 @@ for _thought, *_changes in [
         (CLIP, ""),
         (
             NEW,
-            "        here = gradient[at : at + old.size]\n        here *= min(1.0, max_norm / (np.linalg.norm(here) + 1e-6))\n"
-            + NEW,
+            EACH_ARRAY.format("(np.linalg.norm(one) + 1e-6)"),
         ),
     ),
     (
@@ -375,19 +393,19 @@ for _thought, *_changes in [
         "the norm is the root of the sum of squares, not the largest number",
         ("np.linalg.norm(gradient)", "np.abs(gradient).max()"),
     ),
-    ("the weights moved up the gradient: the step goes against it", ("old - rate", "old + rate")),
-    ("the rate is missing", ("old - rate * ", "old - ")),
+    ("the weights moved up the gradient: the step goes against it", ("- rate", "+ rate")),
+    ("the rate is missing", ("- rate * ", "- ")),
     (
-        "the arrays travelled in the order of each rank's own dictionary, which differs: agree on an order, such as sorted names",
-        (NAMES, "    names = list(weights)\n"),
+        "the arrays travelled in the order of each rank's own dictionary, which differs: agree on an order, as `flat` does",
+        (FIRST, OWN_ORDER.format("weights")),
     ),
     (
         "names with the same first letter travelled in another order on each rank: sort by the whole name",
-        (NAMES, "    names = sorted(weights, key=lambda name: name[0])\n"),
+        (FIRST, OWN_ORDER.format("sorted(weights, key=lambda name: name[0])")),
     ),
     (
         "only the last micro-batch of each rank was kept: add their gradients",
-        (ADDED, "            sums[name] = gradients[name]\n"),
+        (ADDED, "        sums = flat(gradients)\n"),
     ),
     (
         "it stops at a micro-batch without targets: others follow",
@@ -442,105 +460,84 @@ for _thought, *_changes in [
 ]:
     exercise.edit(_thought, _changes)
 for _says, _thought, *_changes in [
-    (
-        "single precision",
-        "single precision on the wire",
+    ("single precision", "single precision on the wire",
         (EVERY, "rank.all_reduce(own.astype(np.float32)).astype(float)"),
     ),
-    (
-        "rounding on the way",
-        "the loss rounded",
+    ("rounding on the way", "the loss rounded",
         (END, "return new, round(float(loss / tokens), 5)"),
     ),
-    (
-        "a rank called 4",
-        "an all_reduce for every array",
-        (OWN, "    sums = {name: rank.all_reduce(sums[name]) for name in names}\n" + OWN),
+    ("a rank called 4", "an all_reduce for every array",
+        (
+            OWN,
+            "    parts = unflat(sums, weights)\n"
+            "    sums = flat({name: rank.all_reduce(parts[name]) for name in sorted(parts)})\n"
+            + OWN,
+        ),
         (EVERY, "np.append(own[:-2], rank.all_reduce(own[-2:]))"),
     ),
-    (
-        "add at home",
-        "an all_reduce for each micro-batch",
+    ("add up locally", "an all_reduce for each micro-batch",
         (
             ADDED,
-            "            sums[name] += gradients[name]\n        rank.all_reduce(np.concatenate([gradients[name].ravel() for name in names]))\n",
+            ADDED + "        rank.all_reduce(flat(gradients))\n",
         ),
         (
             "max_norm):\n",
             "max_norm):\n    micro_batches = (micro_batches + [{'inputs': np.zeros(0, int), 'targets': np.zeros(0, int)}] * 3)[:3]\n",
         ),
     ),
-    (
-        "different collectives",
-        "the ranks call different collectives: one for each of their own micro-batches",
+    ("different collectives", "the ranks call different collectives: one for each of their own micro-batches",
         (GOT, GOT + "        rank.all_reduce(gradients['head'])\n"),
         (EVERY, "rank.all_reduce(own[:-2])"),
         ("every[:-2], every[-2:]", "every, rank.all_reduce(own[-2:])"),
     ),
-    (
-        "add at home",
-        "gathers all gradients",
+    ("add up locally", "gathers all gradients",
         (EVERY, "rank.all_gather(own).reshape(rank.world_size, -1).sum(0)"),
     ),
-    (
-        "join all of them",
-        "two flat halves",
+    ("join all of them", "two flat halves",
         (
             EVERY,
             "np.append(rank.all_reduce(own[: own.size // 2]), rank.all_reduce(own[own.size // 2 :]))",
         ),
     ),
-    (
-        "left early",
-        "a rank left early: every rank calls every collective, with zeros if need be",
-        (NAMES, "    if not micro_batches:\n        return dict(weights), 0.0\n" + NAMES),
+    ("left early", "a rank left early: every rank calls every collective, with zeros if need be",
+        (FIRST, "    if not micro_batches:\n        return dict(weights), 0.0\n" + FIRST),
     ),
-    (
-        "no tokens here",
-        "a rank without micro-batches raises: it sends zeros, and refuses only if no rank has a target",
+    ("no tokens here", "a rank without micro-batches raises: it sends zeros, and refuses only if no rank has a target",
         (OWN, "    if not tokens:\n        raise ValueError('no tokens here')\n" + OWN),
     ),
-    (
-        "ZeroDivisionError",
-        "a gradient of zero divides by zero",
+    ("ZeroDivisionError", "a gradient of zero divides by zero",
         ("(np.linalg.norm(gradient) + 1e-6)", "float(np.linalg.norm(gradient))"),
     ),
-    (
-        "ValueError: no rank",
-        "a loss of zero is refused",
+    ("ValueError: no rank", "a loss of zero is refused",
         ("if tokens == 0:", "if tokens == 0 or loss == 0:"),
     ),
-    (
-        "writes into the array",
-        "writes into the caller's weights",
-        (NEW, "        new[name] = old\n        new[name] -= rate * "),
+    ("writes into the array", "writes into the caller's weights",
+        (
+            NEW,
+            "    new, step = weights, unflat(gradient, weights)\n"
+            "    for name in new:\n        new[name] -= rate * step[name]\n",
+        ),
     ),
-    (
-        "takes from the list",
-        "empties the caller's list",
+    ("takes from the list", "empties the caller's list",
         (
             "    for micro in micro_batches:\n",
             "    while micro_batches:\n        micro = micro_batches.pop()\n",
         ),
     ),
-    (
-        "last bits",
-        "each rank rounds in its own order",
+    ("last bits", "each rank rounds in its own order",
         (EVERY, "(rank.all_reduce(own) - own) + own"),
     ),
-    (
-        "has shape",
-        "flat weights",
-        (".reshape(old.shape)", ""),
-        (NEW, "        old = old.ravel()\n" + NEW),
+    ("has shape", "flat weights",
+        (NEW, NEW + "    new = {name: one.ravel() for name, one in new.items()}\n"),
     ),
     ("a pair is asked", "the weights alone", (END, "return new")),
-    (
-        "the names are those",
-        "names written out",
-        (NAMES, "    names = ['bias', 'head', 'table']\n"),
+    ("the names are those", "names written out",
+        (
+            NEW,
+            NEW + "    new = {name: new.get(name, 0) for name in ['bias', 'head', 'table']}\n",
+        ),
     ),
-]:
+]:  # fmt: skip
     exercise.edit(_thought, _changes, says=_says)
 
 

@@ -14,12 +14,9 @@ import batchlab
 from batchlab import data
 from batchlab.classroom import script
 from batchlab.cluster import ranks
-from batchlab.exercises.many.best_rows import seconds_of
-from batchlab.exercises.many.exact_step import flat
 from batchlab.exercises.many.model import fresh_weights, micro_batch, of_documents, summed
 
 __all__ = [
-    "flat",
     "fresh_weights",
     "launched",
     "micro_batch",
@@ -27,7 +24,6 @@ __all__ = [
     "step_case",
     "stuck",
     "summed",
-    "turns",
 ]
 
 
@@ -73,21 +69,6 @@ def step_case(world_size, many, rows):
         micro = [of_documents(own[k : k + rows]) for k in range(0, len(own), rows)]
         parts.append((weights, micro, 2.0, 1.0))
     return parts
-
-
-def turns():
-    """Bubble against fixed cost on two sliders: 420 sequences, planted seconds of a turn."""
-    from batchlab import widgets
-
-    def scene(stages, rows):
-        seconds, idle = seconds_of(stages, 420, rows, 0.018, 0.020)
-        facts = {"micro-batches": f"{420 // rows}", "idle": f"{idle:.1%}"}
-        return {"facts": {**facts, "seconds of a step": f"{seconds:.2f}"}}
-
-    rows = [n for n in range(1, 421) if 420 % n == 0]
-    controls = {"stages": ("stages", [4, 8, 16]), "rows": ("rows per micro-batch", rows)}
-    start = {"stages": 8, "rows": 60}
-    return widgets.explorer("Bubble against fixed cost", controls, scene, start=start)
 
 
 LAUNCHED = """

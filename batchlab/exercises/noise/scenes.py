@@ -9,7 +9,7 @@ import numpy as np
 
 from batchlab import noise
 
-__all__ = ["in_trainer", "listening", "scale_of", "steps_to_target"]
+__all__ = ["in_trainer", "listening", "scale_of", "steps_to_target", "train"]
 
 
 def steps_to_target():
@@ -52,6 +52,24 @@ def listening(meter, network):
     finally:  # also after an error
         for hook in hooks:
             hook.remove()
+
+
+def train(meter, steps=80):
+    """Let `meter` listen to a small model: steps of 4 micro-batches of 4 short documents."""
+    import torch
+
+    from batchlab import batches, data, loop, model
+
+    corpus, rng = data.embedded(), np.random.default_rng(13)
+    short = np.flatnonzero(np.asarray(corpus.lengths) <= 128)
+    network = model.small(corpus.vocabulary, layers=1, hidden=32, heads=2)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3)
+    with listening(meter, network):
+        for _ in range(steps):
+            some = rng.choice(short, 16, replace=False).tolist()
+            window = [batches.padded(corpus, some[i : i + 4]) for i in range(0, 16, 4)]
+            loop.train_step(network, optimizer, window, max_grad_norm=1.0)
+            meter.stepped(4, 4)
 
 
 def in_trainer(meter):

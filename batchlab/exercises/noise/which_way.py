@@ -1,4 +1,4 @@
-"""Which way is a meter off that reads one thing otherwise? And what five such meters measure."""
+"""Which way is a meter off that reads one thing otherwise? And what three such meters measure."""
 
 import numpy as np
 
@@ -6,30 +6,24 @@ from batchlab.exercises import Exercise, worded
 from batchlab.exercises.noise import noise_scale, two_norms
 
 CASES = {
-    "A": "takes the squared norm of the whole step for |G|²; the trace is right",
-    "B": "counts 10 sequences in each micro-batch, but 2 of them are padding",
-    "C": "reads the norm of the step after clipping, which often shortens it",
-    "D": "throws away each reading whose |G|² is below 0",
-    "E": "multiplies each loss by 1,024 before backward, and never divides",
+    "A": "reads the norm of the step after clipping, which often shortens it",
+    "B": "throws away each reading whose |G|² is below 0",
+    "C": "multiplies each loss by 1,024 before backward, and never divides",
 }
 WORDS = ("too high", "too low", "right")
 WHY = {
-    "A": "the step's own norm still holds noise, tr / B: what is divided by is too large",
-    "B": "the two norms stay, and both counts are too large: what becomes of the trace, and of |G|²?",
-    "C": "the big norm is too short: the trace becomes larger, and |G|² smaller",
-    "D": "what is left are the readings with a large |G|²: their mean is too large",
-    "E": "each gradient is 1,024 times as long, signal and noise alike: look at their ratio",
+    "A": "the big norm is too short: the trace becomes larger, and |G|² smaller",
+    "B": "what is left are the readings with a large |G|²: their mean is too large",
+    "C": "each gradient is 1,024 times as long, signal and noise alike: look at their ratio",
 }
 
 
 def which_way():
-    """{meter: "too high", "too low" or "right"} for the noise scales of the meters A to E."""
+    """{meter: "too high", "too low" or "right"} for the noise scales of the meters A to C."""
     return {
-        "A": "too low",
-        "B": "too high",
-        "C": "too high",
-        "D": "too low",
-        "E": "right",
+        "A": "too high",
+        "B": "too low",
+        "C": "right",
     }
 
 
@@ -41,17 +35,15 @@ def measured(steps=3000, seed=0):
     parts = signal + noise  # mean gradients of micro-batches of 8 sequences
     small, big = (parts**2).sum(axis=2).mean(axis=1), (parts.mean(axis=1) ** 2).sum(axis=1)
 
-    def scale(small, big, b=8, B=64):
-        return noise_scale(np.transpose(two_norms(small, big, b, B)))
+    def scale(small, big):
+        return noise_scale(np.transpose(two_norms(small, big, 8, 64)))
 
     readings = np.transpose(two_norms(small, big, 8, 64))
     return {
         "right": scale(small, big),
-        "A": readings[:, 1].mean() / big.mean(),
-        "B": scale(small, big, 10, 80),
-        "C": scale(small, np.minimum(big, 4.2**2)),
-        "D": noise_scale(readings[readings[:, 0] >= 0]),
-        "E": scale(1024**2 * small, 1024**2 * big),
+        "A": scale(small, np.minimum(big, 4.2**2)),
+        "B": noise_scale(readings[readings[:, 0] >= 0]),
+        "C": scale(1024**2 * small, 1024**2 * big),
     }
 
 
@@ -59,9 +51,9 @@ exercise = Exercise(
     which_way,
     points=3,
     hints=(
-        "which of the four numbers that go in is wrong: a norm, or a count? Too large or too small?",
+        "which number that goes in, or which mean, is wrong? Too large or too small?",
         "put numbers in: norms of 129 and 19.625 at 8 and 64 are the scale 1000 / 4 = 250",
-        "two_norms(129.0, 19.625, 10, 80) is meter B; two_norms(129.0, 17.0, 8, 64) a meter C",
+        "two_norms(129.0, 17.0, 8, 64) is a meter A; two_norms(4 * 129.0, 4 * 19.625, 8, 64) one like C",
     ),
     asked=lambda: "the ways of the meters",
     shown=[()],
@@ -72,11 +64,9 @@ worded(
     WORDS,
     WHY,
     {
-        "A": "too high",
-        "B": "too low",
-        "C": "too low",
-        "D": "too high",
-        "E": "too high",
+        "A": "too low",
+        "B": "too high",
+        "C": "too high",
     },
 )
 
@@ -84,4 +74,4 @@ worded(
 @exercise.style
 def in_capitals():
     """in capitals"""
-    return dict(zip("ABCDE", ("TOO LOW", "Too high", " too high", "too low", "Right")))
+    return dict(zip("ABC", (" TOO high", "Too low", "Right")))

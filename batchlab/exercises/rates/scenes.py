@@ -1,4 +1,4 @@
-"""What the page of the rates draws: records, the best rates of a small model, a resumed run.
+"""What the page of the rates draws: the best rates of a small model, a schedule.
 
     an optimizer, batches  ->  {batch: (best rate, lower, upper)}, with the spread of the seeds
 
@@ -10,7 +10,6 @@ Words
     best   the vertex of a parabola through the losses of three neighbouring rates of the grid
 """
 
-import json
 from functools import cache, partial
 
 import numpy as np
@@ -21,26 +20,6 @@ from batchlab.counts import IGNORE
 WORDS, PAIRS, SEEDS = 64, 8192, 4
 BATCHES = (8, 64, 512)
 GRIDS = {"sgd": [2.0**n for n in range(0, 9)], "adam": [2.0**n for n in range(-8, 1)]}
-NAMES = {
-    "unchanged": "8 rows, nothing changed",
-    "linear": "8 rows, rate x 4",
-    "adam square root": "8 rows, the full rule",
-}
-
-
-def recorded(seed):
-    """Losses along the tokens of the record: 2 rows a step, and 8 rows in three ways."""
-    from batchlab import records
-
-    found = {}
-    for one in records.read("rate_curves"):
-        if one["study"] != "square-root" or one["seed"] != seed:
-            continue
-        if one["batch"] == 2:
-            found = {"2 rows": one["losses"], **found}
-        elif one["batch"] == 8:
-            found[NAMES[one["rule"]]] = one["losses"]
-    return found
 
 
 @cache
@@ -131,46 +110,3 @@ def followed(schedule, batches):
         rate.append(1e3 * schedule.told()["lr"])
         last = batch
     return seen, rate
-
-
-LENGTH, ROWS, GROWN = 64, 2, 8  # tokens of a row; rows of a step, before and after the change
-HELD, TEXT = 40, 552  # rows that are never trained on; all rows
-
-
-def trained(make, *, stop):
-    """Tokens, held-out losses and rates of a run that grows its batch at half of its tokens.
-
-    With `stop` the run is killed after the change, and goes on with everything made anew but the
-    weights, the state of the optimizer, and the saved state of the schedule.
-    """
-    import torch
-
-    from batchlab import loop, model
-
-    corpus = data.embedded()
-    tokens = torch.from_numpy(corpus.tokens[: TEXT * LENGTH].astype("int64")).view(-1, LENGTH)
-    tokens = tokens[torch.randperm(len(tokens), generator=torch.Generator().manual_seed(3))]
-    held = {"input_ids": tokens[:HELD], "labels": tokens[:HELD]}
-    net = model.small(corpus.vocabulary, layers=1, hidden=32, heads=2, seed=1)
-    optimizer, schedule = torch.optim.AdamW(net.parameters()), make()
-    done, rows, seen, losses, rates = HELD, ROWS, [], [], []
-    while done < TEXT:
-        if done == HELD + 256:
-            rows = GROWN
-            schedule.change(rows * LENGTH)
-        if stop and done == HELD + 256 + 5 * GROWN:
-            kept, state = optimizer.state_dict(), json.dumps(schedule.state_dict())
-            optimizer, schedule = torch.optim.AdamW(net.parameters()), make()
-            optimizer.load_state_dict(kept)
-            schedule.load_state_dict(json.loads(state))
-        for group in optimizer.param_groups:
-            group.update(schedule.told())
-        part = tokens[done : done + rows]
-        rates.append(float(optimizer.param_groups[0]["lr"]))
-        loop.train_step(net, optimizer, [{"input_ids": part, "labels": part}])
-        schedule.step(part.numel())
-        done += rows
-        if (done - HELD) % 32 == 0:
-            seen.append((done - HELD) * LENGTH)
-            losses.append(loop.evaluate(net, [held]))
-    return seen, losses, rates
