@@ -17,7 +17,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["OWN", "Latest", "checkpoints", "damage", "folders", "latest", "measured", "named", "point"]
+__all__ = [
+    "OWN",
+    "Latest",
+    "checkpoints",
+    "damage",
+    "folders",
+    "latest",
+    "measured",
+    "named",
+    "point",
+]
 __all__ += ["replace", "seen", "strangers", "whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
@@ -136,7 +146,9 @@ def strangers(folder: Path) -> list[str]:
         told = json.loads((folder / OWN).read_bytes())["files"]
     except (OSError, ValueError, TypeError, KeyError):
         return []
-    return sorted(name for name in {*_files(folder)} - {*told} if not Path(name).name.startswith("."))
+    return sorted(
+        name for name in {*_files(folder)} - {*told} if not Path(name).name.startswith(".")
+    )
 
 
 def damage(folder: Path, files: dict[str, Measured]) -> str:
