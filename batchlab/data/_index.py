@@ -32,6 +32,7 @@ SMALLEST = 2**11  # bytes of a block that an index is written for: 12 bytes are 
 HEADER = struct.Struct("<8sqqq16s")
 MAGIC = b"blindex1"
 SLOT = np.dtype([("sum", "<u4"), ("lines", "<u4"), ("proof", "<u4")])
+LOOKED_AT = 8  # blocks that are read before a state is loaded, at most
 STEP = 2**20  # bytes that are looked at together
 
 Identity = tuple[int, str]
@@ -221,7 +222,12 @@ class Indexed:
         return [beside, cache_folder() / "index" / name]
 
     def _write(self, block: int) -> None:
-        """Note a block; several processes may do so at once, each writes its own 12 bytes."""
+        """Note a block; several processes may do so at once, each writes its own 12 bytes.
+
+        Who only looks at the first documents lays no index over an older one.
+        """
+        if self._laid and np.count_nonzero(self.slots["proof"]) <= LOOKED_AT:
+            return
         for path in [self._place] if self._place else list(self._places):
             try:
                 if self._place is None:
