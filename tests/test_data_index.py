@@ -129,6 +129,27 @@ def test_a_run_that_goes_on_is_told_what_changed_meanwhile(path, change):
         list(later)
 
 
+def test_a_change_in_the_middle_between_two_lives_is_told_at_every_start(path):
+    """The fault: who opened the file laid an index of the new date over the one that knew better,
+    and lines that had been trained were other ones, unnoticed."""
+    list(Stream(path, 64))
+    state, text = Stream(path, 64).state_dict(), path.read_text()
+    poke(path, 350_000)
+    assert path.read_text() != text
+    for _ in range(2):
+        Stream(path, 64, leave_out=128).first(128)  # as another process of the run does
+        later = Stream(path, 64)
+        Stream(path, 64)
+        with pytest.raises(
+            ValueError, match=r"changed since it was first read: lines .* are other"
+        ):
+            later.load_state_dict(state)
+    path.write_text(text)
+    later = Stream(path, 64)
+    later.load_state_dict(state)
+    assert Indexed(path).slots["proof"].all(), "what was read is known under the new date"
+
+
 def test_a_file_that_was_copied_or_touched_between_two_lives_is_the_same(path):
     stream = Stream(path, 64, lanes=1)
     before = [one.documents.tokens.tolist() for one in stream]

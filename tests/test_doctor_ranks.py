@@ -107,6 +107,21 @@ def test_the_files_of_the_ranks_are_found_by_the_name_that_the_loop_gave(tmp_pat
     assert records.files_of(path) == of_ranks, "the mistake: the file of an earlier life was shown"
 
 
+def test_a_record_that_stands_twice_is_refused(tmp_path):
+    """The fault: of a file that was joined with its own backup, intervals shrank and a cause was
+    named that nothing had shown."""
+    path = tmp_path / "run.jsonl"
+    for run, last in (("a", 13), ("a", 25), ("b", 13)):
+        records.append(path, cell(0, [0.1] * STEPS, world=1, run=run, more={"last_step": last}))
+    assert "36 steps" in of_records([str(path)]).text
+    said = r"1 of 3 records stand there more than once, as that of run a up to its step 25: "
+    with pytest.raises(ValueError, match=said):
+        path.write_text(path.read_text() + path.read_text().splitlines()[1])
+        of_records([str(path)])
+    with pytest.raises(ValueError, match="3 of 3 records"):
+        of_records([str(path), str(path)])
+
+
 def test_a_folder_is_no_file_of_records(tmp_path, capsys):
     for name in ("monitor.jsonl", "curve.jsonl"):
         (tmp_path / name).touch()

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from batchlab import model, units
+from batchlab.cli import fit as cli_fit
 from batchlab.memory import _candidates, _step, adapters, fit, trace
 from batchlab.memory import _counter as counter
 from batchlab.memory import _journal as journal
@@ -186,6 +187,27 @@ def test_a_try_that_killed_the_process_twice_is_too_large(tmp_path):
     other.write_text('{"kind": "cell"}\n')
     with pytest.raises(ValueError, match="not a journal of tries but of 'cell'"):
         journal.Journal(other, {})
+
+
+def test_a_try_that_was_killed_twice_is_not_said_to_have_met_the_end_of_memory(
+    small, monkeypatch, tmp_path
+):
+    """The fault: of tries that a scheduler killed it said "out of memory"."""
+    monkeypatch.setattr(rehearsal, "measure_peak", lambda *_, **__: 1000)
+    path = tmp_path / "fit.jsonl"
+    search = {"most_rows": 2, "budget_bytes": 2**40, "journal": path}
+    assert not any(one.killed for one in fit.largest_rows(small, DOCUMENTS, **search).tries)
+    began = path.read_text().splitlines()[0]
+    kept = [line for line in path.read_text().splitlines() if '"rows": 1,' in line]
+    path.write_text("\n".join([began, began, *kept, ""]))
+    found = fit.largest_rows(small, DOCUMENTS, **search)
+    assert [(one.rows, one.killed) for one in found.tries] == [(2, True), (1, False)]
+    said = cli_fit._text(found, "here")
+    assert "killed twice" in said and "out of memory" not in said
+    assert said.splitlines()[-1].startswith("A try that was killed twice counts as too large.")
+    path.write_text("\n".join([began, began, began.replace('"rows": 2', '"rows": 1')] * 2))
+    with pytest.raises(ValueError, match=r"not even 1 rows.*: two tries were killed, perhaps for"):
+        fit.largest_rows(small, DOCUMENTS, **search)
 
 
 def test_a_process_with_fewer_documents_binds_the_others(small):

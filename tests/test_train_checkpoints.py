@@ -115,6 +115,28 @@ def test_where_none_is_whole_nothing_begins_anew_by_itself(tmp_path):
     assert pointer.whole(tmp_path / "nothing", "a run") == (None, [])
 
 
+def test_a_copy_that_somebody_made_beside_the_checkpoints_stays(tmp_path):
+    """The fault: step_00000002.best was taken for an old checkpoint, and removed."""
+    saved, (first, second) = grow(tmp_path, 2)
+    copies = [saved / name for name in ("step_00000001.best", "step_00000001 (copy)", "step_1")]
+    for path in copies:
+        shutil.copytree(saved / first.name, path)
+    for _ in range(2):
+        checkpoints.rely(saved, second)  # the one before is itself: no other is kept
+    assert not (saved / first.name).exists() and all((path / "weights").exists() for path in copies)
+    assert list(pointer.checkpoints(saved)) == [second]
+
+
+def test_checkpoints_under_one_anothers_names_are_told_so(tmp_path):
+    """The fault: both passed for damaged, and to delete them was the advice."""
+    saved, _ = grow(tmp_path, 2)
+    one, other, aside = saved / "step_00000001", saved / "step_00000002", saved / "aside"
+    for path, to in ((one, aside), (other, one), (aside, other)):
+        path.rename(to)
+    with pytest.raises(ValueError, match=r"1 holds what was written as step_00000002: give it "):
+        pointer.whole(saved, "a run")
+
+
 def test_a_checkpoint_of_another_run_is_not_gone_on_with(tmp_path):
     """The fault: where the newest was damaged, an older one of any run was loaded."""
     saved, kept = grow(tmp_path, 2)

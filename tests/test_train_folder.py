@@ -139,11 +139,28 @@ def test_a_folder_of_no_run_keeps_what_lies_in_it(tmp_path, capsys):
     assert cli.main(["train", str(tmp_path), "--steps", "1"]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and said.endswith(
-        "is no folder of a run, and a run would write over checkpoints, log.txt, model, notes.txt "
-        "in it: give a new one\n"
+        "is no folder of a run, and a run would write over checkpoints, log.txt, model in it"
+        ": give a new one\n"
     )
     found = {path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()}
     assert sorted(map(str, found)) == sorted(own)
+
+
+def test_what_somebody_laid_beside_the_trained_model_is_not_lost(tmp_path, capsys):
+    """The fault: the same command again removed a model.gguf that was made in RUN/model."""
+    model = tmp_path / "model"
+    model.mkdir()
+    for name in ("model.safetensors", ".hidden"):
+        (model / name).write_text("written")
+    (tmp_path / alive.ASKED).write_text("of that run")
+    training.require_alone(model)  # of an older batchlab: nothing says what a run wrote
+    (model / "whole.json").write_text('{"files": {"model.safetensors": [7, "proof"]}}')
+    training.require_alone(model)
+    (model / "model.gguf").write_text("mine")
+    assert cli.main(["train", str(tmp_path), "--steps", "1"]) == 1
+    said = capsys.readouterr().err
+    assert f"{model} is written anew at the end" in said and said.count("\n") == 1
+    assert "no run wrote model.gguf in it" in said and (model / "model.gguf").exists()
 
 
 def test_a_name_to_which_no_model_can_be_written_is_refused_before_the_run(tmp_path, capsys):

@@ -19,6 +19,10 @@ __all__ = ["arguments", "run"]
 
 IDENTITY = ("optimizer", "lora", "quantised", "attention")  # what a journal cannot see by itself
 CPU_BUDGET = units.GIB  # nobody wants a search that fills the memory of a laptop
+KILLED = (
+    "A try that was killed twice counts as too large. If it was not the system, for its memory: "
+    "delete its lines in the file of --output.",
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -116,6 +120,7 @@ def _as_data(found: Any, longest: int, device: str) -> dict[str, Any]:
                 "fits": one.fits,
                 "predicted_bytes": one.predicted_bytes,
                 "peak_bytes": one.peak_bytes,
+                "killed": one.killed,
             }
             for one in found.tries
         ],
@@ -136,6 +141,7 @@ def _text(found: Any, where: str) -> str:
             "",
             f"{_rows_fit(found.rows)} into {units.size(found.budget_bytes)}, "
             f"{units.size(found.spare_bytes)} to spare; {above}.",
+            *(KILLED if any(one.killed for one in found.tries) else ()),
         ]
     )
 
@@ -146,5 +152,5 @@ def _rows_fit(rows: int) -> str:
 
 def _measured(one: Any) -> tuple[str, str]:
     if one.peak_bytes is None:
-        return "out of memory", "-"
+        return "killed twice" if one.killed else "out of memory", "-"
     return units.size(one.peak_bytes), f"{100 * (one.predicted_bytes / one.peak_bytes - 1):+.2f} %"

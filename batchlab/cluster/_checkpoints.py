@@ -25,7 +25,7 @@ from torch.distributed.checkpoint.state_dict import (
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from batchlab.cluster._pointer import OWN, Latest, latest, point, whole
+from batchlab.cluster._pointer import OWN, Latest, folders, latest, point, whole
 
 __all__ = ["name", "rely", "resume", "write"]
 
@@ -61,7 +61,7 @@ def rely(folder: Path, on: Latest) -> None:
     before = latest(folder)
     point(folder, on)
     kept = {on.name, before.name if before else ""}
-    for old in folder.glob("step_*"):
+    for old in folders(folder):
         if old.name not in kept:
             _remove(old)
 

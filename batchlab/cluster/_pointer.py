@@ -11,15 +11,27 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["OWN", "Latest", "checkpoints", "damage", "latest", "measured", "named", "point"]
-__all__ += ["replace", "seen", "whole"]
+__all__ = [
+    "OWN",
+    "Latest",
+    "checkpoints",
+    "damage",
+    "folders",
+    "latest",
+    "measured",
+    "named",
+    "point",
+]
+__all__ += ["replace", "seen", "strangers", "whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
+NAME = re.compile(r"step_\d{8,}")  # a copy that somebody named step_00000006.best is theirs
 Measured = list[Any]  # bytes, SHA-256
 
 
@@ -65,8 +77,13 @@ def measured(path: Path, first: int | None = None) -> Measured:
 
 def seen(checkpoint: Path) -> dict[str, Measured]:
     """What a checkpoint's folder holds, each file with its bytes and checksum."""
-    files = sorted(path for path in checkpoint.rglob("*") if path.is_file() and path.name != OWN)
-    return {str(path.relative_to(checkpoint)): measured(path) for path in files}
+    return {name: measured(checkpoint / name) for name in _files(checkpoint)}
+
+
+def _files(folder: Path) -> list[str]:
+    """What lies in a folder, but for its record."""
+    inside = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != OWN)
+    return [str(path.relative_to(folder)) for path in inside]
 
 
 def point(folder: Path, to: Latest) -> None:
@@ -110,10 +127,28 @@ def checkpoints(folder: Path) -> Iterator[Latest | str]:
     named = _read(folder / LATEST)
     if named is not None:
         yield named
-    for path in sorted(folder.glob(f"step_*/{OWN}"), reverse=True):
-        one = _read(path)
-        if not isinstance(named, Latest) or path.parent.name < named.name:
-            yield one if one is not None else f"{path} is gone"
+    for path in reversed(folders(folder)):
+        if (path / OWN).exists() and (not isinstance(named, Latest) or path.name < named.name):
+            one = _read(path / OWN)
+            if isinstance(one, Latest) and one.name != path.name:
+                one = f"{path} holds what was written as {one.name}: give it that name back"
+            yield one if one is not None else f"{path / OWN} is gone"
+
+
+def folders(folder: Path) -> list[Path]:
+    """The folders of checkpoints, whole or not, the oldest first."""
+    return sorted(path for path in folder.glob("step_*") if NAME.fullmatch(path.name))
+
+
+def strangers(folder: Path) -> list[str]:
+    """Files that its record does not name; none where there is no record to hold them against."""
+    try:
+        told = json.loads((folder / OWN).read_bytes())["files"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []
+    return sorted(
+        name for name in {*_files(folder)} - {*told} if not Path(name).name.startswith(".")
+    )
 
 
 def damage(folder: Path, files: dict[str, Measured]) -> str:

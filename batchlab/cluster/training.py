@@ -30,7 +30,7 @@ from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import curve, was_saved
 from batchlab.cluster._heard import Heard
-from batchlab.cluster._pointer import checkpoints, latest, measured, replace
+from batchlab.cluster._pointer import checkpoints, latest, measured, replace, strangers
 from batchlab.cluster._verify import verify
 
 __all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "kept", "launch"]
@@ -47,7 +47,7 @@ ECHO = re.compile(
     r"closed by peer|reset by peer|pair closure|DistBackendError|timed out", re.IGNORECASE
 )
 WORKER = "batchlab.cluster._member"
-NOTES, READ = "notes.txt", "documents.txt"
+NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
 WRITES = (
     *("alive_*", "checkpoints", "curve.jsonl", "log*.txt", "model", "monitor*.jsonl"),
     *(NOTES, READ),
@@ -131,6 +131,7 @@ def launch(
     if settings.stream and settings.documents is None:
         raise ValueError("a stream is of documents of one's own: the embedded ones fit into memory")
     require_own(folder)
+    require_alone(folder / "model")
     folder.mkdir(parents=True, exist_ok=True)
     with lock.held(folder):
         require_same(folder / "checkpoints", settings)
@@ -229,6 +230,15 @@ def require_own(folder: Path) -> None:
         raise ValueError(
             f"{folder} is no folder of a run, and a run would write over {', '.join(theirs)} in "
             "it: give a new one"
+        )
+
+
+def require_alone(model: Path) -> None:
+    """ValueError if files lie beside a trained model that no run wrote: it is written anew."""
+    if theirs := strangers(model):
+        raise ValueError(
+            f"{model} is written anew at the end of the run, and no run wrote {', '.join(theirs)} "
+            "in it: move what is yours elsewhere"
         )
 
 

@@ -11,6 +11,7 @@ Words
     identity  bytes of a file, and a checksum of its first and last 64 KiB
 """
 
+import contextlib
 import copy
 import hashlib
 import os
@@ -31,6 +32,7 @@ SMALLEST = 2**11  # bytes of a block that an index is written for: 12 bytes are 
 HEADER = struct.Struct("<8sqqq16s")
 MAGIC = b"blindex1"
 SLOT = np.dtype([("sum", "<u4"), ("lines", "<u4"), ("proof", "<u4")])
+LOOKED_AT = 8  # blocks that are read before a state is loaded, at most
 STEP = 2**20  # bytes that are looked at together
 
 Identity = tuple[int, str]
@@ -77,6 +79,7 @@ class Indexed:
         self._measure(identity(path))
         self.slots = np.zeros(self.blocks, SLOT)
         self._older = self.slots  # of the same file before its date changed
+        self._laid: tuple[Path, bytes] | None = None  # where they lay, and the whole index
         self._before: tuple[Identity, bytes] | None = None  # another file, and its slots
         self._place: Path | None = None
         self._open()
@@ -170,9 +173,22 @@ class Indexed:
         return made
 
     def adopt(self) -> None:
-        """Hold the file against what an index of it says that has another date."""
-        if not self.slots["proof"].any():
-            self.slots = self._older
+        """Hold the file against what an index of it says that has another date.
+
+        At once: whoever opens the file next finds an index of this date. A refusal leaves the older
+        one in its place, so that the next start is refused as well.
+        """
+        if self._laid is None:
+            return
+        path, mine = self._laid[0], self.slots
+        self.slots = self._older
+        if lines := self.changed_lines(self.size):
+            _replace(*self._laid)
+            raise ValueError(f"{self.path} changed since it was first read: {lines} are other ones")
+        self._laid, new = None, mine["proof"] != 0
+        self.slots[new] = mine[new]
+        with contextlib.suppress(OSError):
+            _replace(path, self._header + self.slots.tobytes())
 
     def _open(self) -> None:
         """Take what an earlier reader of the same file left, else begin anew."""
@@ -196,6 +212,8 @@ class Indexed:
             self._older = known
             if held.startswith(self._header):
                 self.slots, self._place = known, path
+            elif known["proof"].any():
+                self._laid = path, held
             return
 
     def _all_places(self) -> list[Path]:
@@ -204,7 +222,12 @@ class Indexed:
         return [beside, cache_folder() / "index" / name]
 
     def _write(self, block: int) -> None:
-        """Note a block; several processes may do so at once, each writes its own 12 bytes."""
+        """Note a block; several processes may do so at once, each writes its own 12 bytes.
+
+        Who only looks at the first documents lays no index over an older one.
+        """
+        if self._laid and np.count_nonzero(self.slots["proof"]) <= LOOKED_AT:
+            return
         for path in [self._place] if self._place else list(self._places):
             try:
                 if self._place is None:
@@ -227,9 +250,13 @@ class Indexed:
                     return
         except FileNotFoundError:
             pass
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        part.write_bytes(self._header + self.slots.tobytes())
-        part.replace(path)
+        _replace(path, self._header + self.slots.tobytes())
+
+
+def _replace(path: Path, held: bytes) -> None:
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part.write_bytes(held)
+    part.replace(path)
 
 
 def _slot(data: bytes) -> Any:

@@ -29,7 +29,11 @@ class Journal:
             self._take(record)
 
     def has(self, rows: int) -> bool:
-        return rows in self._peaks or self._begun.get(rows, 0) >= 2
+        return rows in self._peaks or self.killed(rows)
+
+    def killed(self, rows: int) -> bool:
+        """Whether its tries began twice and never ended; nobody can say for which reason."""
+        return self._begun.get(rows, 0) >= 2
 
     def peak_bytes(self, rows: int) -> int | None:
         """The peak of a try that ended; None where memory ended first."""

@@ -52,6 +52,7 @@ class Try:
     fits: bool  # on every process
     peak_bytes: int | None  # None where memory ended before the peak
     predicted_bytes: int
+    killed: bool = False  # twice before its end, by the system for its memory or by anybody
 
     @property
     def residual_bytes(self) -> int | None:
@@ -209,6 +210,7 @@ def _kind(optimizer: torch.optim.Optimizer) -> str:
 
 def _nothing_fits(one: Try, length: int, budget: int) -> str:
     took = "memory ended first" if one.peak_bytes is None else f"took {units.size(one.peak_bytes)}"
+    took = "two tries were killed, perhaps for their memory" if one.killed else took
     if one.peak_bytes is not None and one.peak_bytes <= budget:
         took += " here, and memory ended on another process"
     return f"not even {one.rows} rows of {length:,} slots fit into {units.size(budget)}: {took}"
@@ -234,7 +236,7 @@ class _Tries:
             self._try(rows)
         peak = self.known.peak_bytes(rows)
         agreed = bool(self.least(int(peak is not None and peak <= self.budget)))
-        self.made.append(Try(rows, agreed, peak, self.totals[rows]))
+        self.made.append(Try(rows, agreed, peak, self.totals[rows], self.known.killed(rows)))
         if self.progress:
             took = "out of memory" if peak is None else units.size(peak)
             self.progress(len(self.made), None, f"{rows} rows: {took} of {units.size(self.budget)}")
