@@ -13,7 +13,7 @@ from batchlab import cli
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _lock as lock
-from batchlab.cluster import _member, _pointer, training
+from batchlab.cluster import _member, _own, _pointer, training
 
 HOLD = """
 import sys, time
@@ -121,7 +121,7 @@ def test_a_curve_whose_checkpoints_are_gone_is_not_begun_anew(tmp_path, capsys):
     (tmp_path / alive.ASKED).write_text("of that run")
     for line in told:
         curves.append(tmp_path, line, to_disk=False)
-    training.require_saved(tmp_path)  # killed before its first checkpoint was named
+    _own.require_saved(tmp_path)  # killed before its first checkpoint was named
     curves.append(tmp_path, {"step": 3, "tokens": 27}, to_disk=False)
     assert cli.main(["train", str(tmp_path), "--steps", "3"]) == 1
     said = capsys.readouterr().err
@@ -153,9 +153,9 @@ def test_what_somebody_laid_beside_the_trained_model_is_not_lost(tmp_path, capsy
     for name in ("model.safetensors", ".hidden"):
         (model / name).write_text("written")
     (tmp_path / alive.ASKED).write_text("of that run")
-    training.require_alone(model)  # of an older batchlab: nothing says what a run wrote
+    _own.require_alone(model)  # of an older batchlab: nothing says what a run wrote
     (model / "whole.json").write_text('{"files": {"model.safetensors": [7, "proof"]}}')
-    training.require_alone(model)
+    _own.require_alone(model)
     (model / "model.gguf").write_text("mine")
     assert cli.main(["train", str(tmp_path), "--steps", "1"]) == 1
     said = capsys.readouterr().err
@@ -169,7 +169,7 @@ def test_a_name_to_which_no_model_can_be_written_is_refused_before_the_run(tmp_p
     said = capsys.readouterr().err
     assert "the name of a run's folder is UTF-8, got " in said
     assert said.count("\n") == 1 and not list(tmp_path.iterdir())
-    training.require_own(tmp_path / "Läufe 走")
+    _own.require_own(tmp_path / "Läufe 走")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full, of Linux")

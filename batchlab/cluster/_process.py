@@ -24,10 +24,11 @@ from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster._curve import CURVE, append, cut_back, keep
 from batchlab.cluster._heard import say
 from batchlab.cluster._made import made, read, tokenizer_of, write_folder
+from batchlab.cluster._own import NOTES, READ
 from batchlab.cluster._pointer import Latest, measured, seen
 from batchlab.cluster._streamed import Streamed
 from batchlab.cluster._world import world
-from batchlab.cluster.training import ECHO, NOTES, PIECES, READ, Settings
+from batchlab.cluster.training import ECHO, PIECES, Settings
 from batchlab.rates import Curve
 
 __all__ = ["dealt", "factor", "pieces"]

@@ -28,9 +28,11 @@ from typing import Any
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
-from batchlab.cluster._curve import curve, was_saved
+from batchlab.cluster import _own as own
+from batchlab.cluster._curve import curve
 from batchlab.cluster._heard import Heard
-from batchlab.cluster._pointer import checkpoints, latest, measured, replace, strangers
+from batchlab.cluster._own import NOTES, READ
+from batchlab.cluster._pointer import latest, measured, replace
 from batchlab.cluster._verify import verify
 
 __all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "kept", "launch"]
@@ -47,11 +49,6 @@ ECHO = re.compile(
     r"closed by peer|reset by peer|pair closure|DistBackendError|timed out", re.IGNORECASE
 )
 WORKER = "batchlab.cluster._member"
-NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
-WRITES = (
-    *("alive_*", "checkpoints", "curve.jsonl", "log*.txt", "model", "monitor*.jsonl"),
-    *(NOTES, READ),
-)
 HOW = ("form", "compile")  # settings that change no weight but by rounding
 LATER = ("stream", "document", "too_long", "schedule", "tokens", "warmup_tokens", "lora")
 # not in the name of older runs
@@ -130,14 +127,15 @@ def launch(
         raise ValueError(f"{processes} processes: a step has {PIECES} pieces, one each at least")
     if settings.stream and settings.documents is None:
         raise ValueError("a stream is of documents of one's own: the embedded ones fit into memory")
-    require_own(folder)
-    require_alone(folder / "model")
+    own.require_own(folder)
+    own.require_alone(folder / "model")
     folder.mkdir(parents=True, exist_ok=True)
     with lock.held(folder):
-        require_same(folder / "checkpoints", settings)
-        require_saved(folder)
+        run = settings.named()
+        own.require_same(folder / "checkpoints", run)
+        own.require_saved(folder)
         asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
-        asked |= {"report_to": list(report_to), "run": settings.named()}
+        asked |= {"report_to": list(report_to), "run": run}
         return _run(folder, asked, processes, restarts, heard)
 
 
@@ -150,8 +148,8 @@ def _run(
 ) -> list[dict[str, Any]]:
     """Start torchrun and listen to it; the folder is ours."""
     launch = secrets.token_hex(4)
-    own = asked | {"launcher": os.getpid(), "launch": launch}
-    replace(folder / alive.ASKED, json.dumps(own))
+    this = asked | {"launcher": os.getpid(), "launch": launch}
+    replace(folder / alive.ASKED, json.dumps(this))
     lock.alone(folder)
     log = folder / "log.txt"  # of all starts, each behind a line of its own
     with contextlib.suppress(OSError), log.open("a") as file:
@@ -214,53 +212,6 @@ def is_large(documents: str | None) -> bool:
     path = Path(documents or "")
     files = path.iterdir() if documents and path.is_dir() else [path]
     return sum(one.stat().st_size for one in files if one.is_file()) > LARGE_BYTES
-
-
-def require_own(folder: Path) -> None:
-    """ValueError if what a run would write over lies in a folder that is of no run, or the name
-    of the folder is one to which no model can be written.
-    """
-    if os.fsencode(folder).decode(errors="ignore") != str(folder):
-        raise ValueError(
-            f"the name of a run's folder is UTF-8, got {str(folder)!r}: give another one"
-        )
-    if (folder / alive.ASKED).exists() or any(checkpoints(folder / "checkpoints")):
-        return
-    if theirs := sorted(path.name for name in WRITES for path in folder.glob(name)):
-        raise ValueError(
-            f"{folder} is no folder of a run, and a run would write over {', '.join(theirs)} in "
-            "it: give a new one"
-        )
-
-
-def require_alone(model: Path) -> None:
-    """ValueError if files lie beside a trained model that no run wrote: it is written anew."""
-    if theirs := strangers(model):
-        raise ValueError(
-            f"{model} is written anew at the end of the run, and no run wrote {', '.join(theirs)} "
-            "in it: move what is yours elsewhere"
-        )
-
-
-def require_same(checkpoints: Path, settings: Settings) -> None:
-    """ValueError if the last checkpoint belongs to another run."""
-    held = latest(checkpoints)
-    if held is not None and held.run != settings.named():
-        raise ValueError(
-            f"{checkpoints} holds a run of other documents, model, rows or rate; give another "
-            f"folder, or the words of that run: {held.run}"
-        )
-
-
-def require_saved(folder: Path) -> None:
-    """ValueError if the curve went on after a checkpoint, and none is there: it would be lost."""
-    if not any(checkpoints(folder / "checkpoints")):
-        lines = curve(folder)
-        if was_saved(lines):
-            raise ValueError(
-                f"{folder} has a curve of {len(lines):,} steps, and its checkpoints are gone: "
-                "bring them back, or give another folder"
-            )
 
 
 def _with_proof(model: str | None, *, weights: bool) -> str | None:

@@ -1,0 +1,66 @@
+"""Whose folder is it? A run begins in its own, and writes over nothing that somebody else made.
+
+a folder, the run in one line  ->  nothing, or a line that names what stands in the way
+"""
+
+import os
+from pathlib import Path
+
+from batchlab.cluster import _alive as alive
+from batchlab.cluster._curve import curve, was_saved
+from batchlab.cluster._pointer import checkpoints, latest, strangers
+
+__all__ = ["NOTES", "READ", "require_alone", "require_own", "require_same", "require_saved"]
+
+NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
+WRITES = (
+    *("alive_*", "checkpoints", "curve.jsonl", "log*.txt", "model", "monitor*.jsonl"),
+    *(NOTES, READ),
+)
+
+
+def require_own(folder: Path) -> None:
+    """ValueError if what a run would write over lies in a folder that is of no run, or the name
+    of the folder is one to which no model can be written.
+    """
+    if os.fsencode(folder).decode(errors="ignore") != str(folder):
+        raise ValueError(
+            f"the name of a run's folder is UTF-8, got {str(folder)!r}: give another one"
+        )
+    if (folder / alive.ASKED).exists() or any(checkpoints(folder / "checkpoints")):
+        return
+    if theirs := sorted(path.name for name in WRITES for path in folder.glob(name)):
+        raise ValueError(
+            f"{folder} is no folder of a run, and a run would write over {', '.join(theirs)} in "
+            "it: give a new one"
+        )
+
+
+def require_alone(model: Path) -> None:
+    """ValueError if files lie beside a trained model that no run wrote: it is written anew."""
+    if theirs := strangers(model):
+        raise ValueError(
+            f"{model} is written anew at the end of the run, and no run wrote {', '.join(theirs)} "
+            "in it: move what is yours elsewhere"
+        )
+
+
+def require_same(checkpoints: Path, run: str) -> None:
+    """ValueError if the last checkpoint belongs to another run."""
+    held = latest(checkpoints)
+    if held is not None and held.run != run:
+        raise ValueError(
+            f"{checkpoints} holds a run of other documents, model, rows or rate; give another "
+            f"folder, or the words of that run: {held.run}"
+        )
+
+
+def require_saved(folder: Path) -> None:
+    """ValueError if the curve went on after a checkpoint, and none is there: it would be lost."""
+    if not any(checkpoints(folder / "checkpoints")):
+        lines = curve(folder)
+        if was_saved(lines):
+            raise ValueError(
+                f"{folder} has a curve of {len(lines):,} steps, and its checkpoints are gone: "
+                "bring them back, or give another folder"
+            )
