@@ -152,12 +152,12 @@ def test_a_blank_stands_open_and_its_answer_folds(browser, book):
     page = opened(browser, book, LESSONS[1])
     blanks = page.locator("div.bl-blank")
     answers = page.locator("details.hide", has=page.get_by_text("Show an answer", exact=False))
-    assert blanks.count() == answers.count() > 3
+    assert blanks.count() == answers.count() > 2
     assert "raise NotImplementedError" in blanks.first.inner_text() and blanks.first.is_visible()
     assert "Exercise" in page.locator("h2", has_text="count the waste").inner_text()
     html = page.content()
     assert "BEGIN SOLUTION" not in html and "END SOLUTION" not in html
-    assert page.get_by_text("Other ways that pass every check").count() > 3
+    assert page.get_by_text("Other ways that pass every check").count() > 2
     assert page.locator(".bl-explorer").count() == 1 and "probe.finder" not in html
     page.context.close()
 
