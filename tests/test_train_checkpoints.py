@@ -307,7 +307,10 @@ def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_pa
     (model / "model.safetensors").write_text("weights")
     assert "nothing proves it" in shown(tmp_path, capsys)[1]
     told = {"steps": 2, "files": pointer.seen(model)}
-    (model / pointer.OWN).write_text(json.dumps(told))
+    (model / pointer.OWN).write_text(json.dumps(told | {"run": "another run"}))
+    code, said = shown(tmp_path, capsys)
+    assert code == 1 and "model is of another run (another run)" in said
+    (model / pointer.OWN).write_text(json.dumps(told | {"run": "a run"}))
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "after 2 steps; the last checkpoint is of step 3" in said
     flip(model / "model.safetensors")

@@ -86,16 +86,16 @@ def made(
     return net, torch.optim.AdamW(trained, lr=settings.rate)
 
 
-def write_folder(run: Path, model: nn.Module, tokenizer: Any, steps: int) -> None:
+def write_folder(folder: Path, model: nn.Module, tokenizer: Any, steps: int, run: str) -> None:
     """Leave model and tokenizer where transformers loads them, adapters where peft does.
 
-    Every process calls this. The folder is there whole or not at all, and says its steps.
+    Every process calls this. The folder is there whole or not at all, and tells its steps and run.
     """
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     weights = get_model_state_dict(model, options=options)
     if dist.get_rank():
         return
-    part = run / f"{MODEL}.part"
+    part = folder / f"{MODEL}.part"
     shutil.rmtree(part, ignore_errors=True)
     inside: Any = getattr(model, "module", model)
     inside.save_pretrained(part, state_dict=weights)
@@ -104,6 +104,6 @@ def write_folder(run: Path, model: nn.Module, tokenizer: Any, steps: int) -> Non
     elif tokenizer is not None:
         tokenizer.save(str(part / "tokenizer.json"))
         (part / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": FAST}))
-    (part / OWN).write_text(json.dumps({"steps": steps, "files": seen(part)}))
-    shutil.rmtree(run / MODEL, ignore_errors=True)
-    part.rename(run / MODEL)
+    (part / OWN).write_text(json.dumps({"steps": steps, "run": run, "files": seen(part)}))
+    shutil.rmtree(folder / MODEL, ignore_errors=True)
+    part.rename(folder / MODEL)

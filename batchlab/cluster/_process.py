@@ -192,7 +192,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
             vain = vain + 1 if took.skipped else 0
             _require_progress(vain, step + 1)
     rows.end()
-    write_folder(folder, model, rows.corpus.tokenizer, max(begun, steps))
+    write_folder(folder, model, rows.corpus.tokenizer, max(begun, steps), run)
 
 
 def _require_progress(vain: int, step: int) -> None:

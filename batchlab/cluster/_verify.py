@@ -60,6 +60,8 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
         return [Look("model", limit=", perhaps: nothing proves it")]
     except (OSError, ValueError, TypeError, KeyError):
         return [Look("model", f"{path / OWN} is damaged")]
+    if not fault and last and told.get("run", last.run) != last.run:
+        fault = f"{path} is of another run ({told['run']})"
     older = (
         f"; the last checkpoint is of step {last.steps:,}" if last and last.steps != steps else ""
     )

@@ -184,6 +184,7 @@ def _setting(model: Any, how: How, tokens: Sequence[int]) -> dict[str, Any]:
     """What a journal is of: another of these is another search."""
     parameters = list(model.parameters())
     base = model.get_base_model() if hasattr(model, "get_base_model") else model  # peft
+    device = parameters[0].device
     return {
         "length": max(tokens),
         "checkpointing": recomputes(base),
@@ -194,7 +195,7 @@ def _setting(model: Any, how: How, tokens: Sequence[int]) -> dict[str, Any]:
         "offload": how.offload,
         "optimizer": _kind(how.optimizer(model, together=parameters[0].is_cuda)),
         "attention": getattr(getattr(base, "config", None), "_attn_implementation", None),
-        "device": parameters[0].device.type,
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "documents": len(tokens),
         "parameters": sum(one.numel() for one in parameters),
         "trained": sum(one.numel() for one in parameters if one.requires_grad),
