@@ -78,7 +78,7 @@ def test_ctrl_c_leaves_no_process_and_no_half_file(tmp_path, verb, seed):
     scratch.mkdir()
     drawn, env = random.Random(f"{verb} {seed}"), {"TMPDIR": str(scratch)}
     code, _, err = cut(LONG[verb], here, drawn, signal.SIGINT, 8, cwd=here, env=env)
-    assert code in (0, 130), err
+    assert code in (0, 130, -signal.SIGINT), err  # the last: before Python began to listen
     assert "Traceback" not in err
     assert faults.gone(here)
     ours = [one.name for one in scratch.iterdir() if not one.name.startswith("torch")]

@@ -20,11 +20,11 @@ student,name,02_padding,total
 blank,,0,0
 deleted,,10,10
 duplicated,,10,10
-half,,6,6
+half,,5,5
 helper,,10,10
 hostile,,0,0
 loop,,8,8
-memory,,9,9
+memory,,7,7
 perfect,,10,10
 warns,,10,10
 """
@@ -94,7 +94,7 @@ def a_class(course):
     answers = [own(one)["grade_id"] for one in right if own(one).get("solution")]
     by_id = {own(one).get("grade_id"): one for one in right}
     half = [
-        by_id[own(c)["grade_id"]] if own(c).get("grade_id") in answers[:3] else c for c in blank
+        by_id[own(c)["grade_id"]] if own(c).get("grade_id") in answers[:2] else c for c in blank
     ]
     doubled = next(n for n, one in enumerate(right) if own(one).get("grade"))
     return {
