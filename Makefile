@@ -36,10 +36,7 @@ test-all: test lint slow book browser   ## what is slow as well: every lesson, t
 
 slow: slow-lessons slow-seeds slow-outside slow-kills slow-rest
 
-ci: ci-pages ci-rest   # make -j2: pages are the longest way, so the others step aside
-
-ci-rest: .venv/dev lessons
-	@nice -n 10 $(MAKE) --no-print-directory -k -j2 slow-kills slow-rest test slow-seeds slow-outside lint
+ci: ci-pages slow-kills slow-rest test slow-seeds slow-outside lint   # make -j3: kills mostly wait, beside two that compute
 
 ci-pages: .venv/dev lessons      # one after the other: the book shows what the wrong answers were told
 	@$(MAKE) --no-print-directory -j1 slow-lessons
@@ -148,4 +145,4 @@ gpu-records: .venv/dev  ## the sweep and the memory table that lessons replay, o
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book,dev]'
 	@touch $@
 
-.PHONY: help lab test quick lesson test-all test-oldest slow slow-lessons slow-seeds slow-outside slow-rest ci ci-pages ci-rest deep browser lint lessons book dist bench gpu-test gpu-run gpu-records
+.PHONY: help lab test quick lesson test-all test-oldest slow slow-lessons slow-seeds slow-outside slow-rest ci ci-pages deep browser lint lessons book dist bench gpu-test gpu-run gpu-records

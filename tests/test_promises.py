@@ -154,7 +154,7 @@ def test_what_a_change_must_pass_is_every_suite_and_any_failure_is_seen():
         return {verb}.union(*map(reached, below - {verb}))
 
     assert reached("ci") >= reached("test-all") - {"test-all", "slow"}
-    assert re.search(r"^make -k -j2 .*\bci\b.*\|\| status=\$\?$", script, re.MULTILINE)
+    assert re.search(r"^make -k -j3 .*\bci\b.*\|\| status=\$\?$", script, re.MULTILINE)
     assert "set -euo pipefail" in script and script.rstrip().endswith("exit $status")
 
 
