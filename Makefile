@@ -22,7 +22,7 @@ lab: .venv/course lessons   ## JupyterLab on the first lesson
 	@$(BIN)/jupyter lab $(HEADLESS) $(ROOT_USER) --port=$(PORT) --LabApp.app_settings_dir="$(CURDIR)/.lab" \
 	  --ServerApp.root_dir="$(CURDIR)" --LabApp.default_url="/lab/tree/$(firstword $(sort $(wildcard lessons/*/*.ipynb)))"
 
-test: .venv/dev lessons       ## the everyday suite, in five minutes on two cores; no GPU, display or network
+test: .venv/dev lessons       ## the everyday suite, in minutes on two cores; no GPU, display or network
 	$(BIN)/python -m pytest $(SPREAD) -m "not slow and not deep and not browser and not gpu"
 
 quick: .venv/dev lessons      ## a minute: lint, and the tests that run what changed since main, nearest first
