@@ -11,7 +11,7 @@ HEADLESS  := $(shell [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darw
 SPREAD    := -n auto --maxprocesses 4 --dist worksteal
 
 export OMP_NUM_THREADS ?= 2
-test quick lesson ci: OMP_NUM_THREADS = 1
+test quick lesson: OMP_NUM_THREADS = 1
 export TOKENIZERS_PARALLELISM ?= false
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of short processes would compile the library each, and pytest its tests
 
@@ -36,7 +36,7 @@ test-all: test lint slow book browser   ## what is slow as well: every lesson, t
 
 slow: slow-lessons slow-seeds slow-outside slow-kills slow-rest
 
-ci: ci-pages slow-kills slow-rest test slow-seeds slow-outside lint   # make -j3: kills mostly wait, beside two that compute
+ci-beside: slow-kills slow-rest test slow-seeds slow-outside lint   # make -j2: kills mostly wait, the others compute
 
 ci-pages: .venv/dev lessons      # one after the other: the book shows what the wrong answers were told
 	@$(MAKE) --no-print-directory -j1 slow-lessons

@@ -32,6 +32,7 @@ def pytest_configure(config):
         raise pytest.UsageError(
             f"{missing[0].stem}.ipynb is not made yet, of {missing[0]}: make lessons"
         )
+    gc.disable()  # what is listed stays: looking through it took as long as listing
     # a law is no clock: on a machine with much else to do an example may take its time
     settings.register_profile("patient", settings(), deadline=None)
     settings.load_profile("patient")
@@ -50,6 +51,8 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collection_finish(session):
     session.config.begun = time.monotonic()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item):

@@ -82,6 +82,7 @@ def test_tokens_per_step_stay_and_only_exact_divisors_are_tried(small):
     assert fit.largest_rows(small, DOCUMENTS, keep=keep, budget_bytes=wall - 1).rows == 4
 
 
+@pytest.mark.slow
 def test_no_try_changes_weights_gradients_or_the_random_state(small):
     before = {name: value.clone() for name, value in small.state_dict().items()}
     random = torch.get_rng_state()
@@ -121,6 +122,7 @@ def test_a_device_that_refuses_is_recovered_from(small, monkeypatch):
     assert all(p.grad is None for p in small.parameters())
 
 
+@pytest.mark.slow
 def test_another_error_is_not_taken_for_a_lack_of_memory(small, monkeypatch, tmp_path):
     def broken(*_, **__):
         raise RuntimeError("shapes cannot be multiplied")
@@ -154,7 +156,9 @@ def test_a_search_goes_on_where_it_stopped(small, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "other",
     [
-        lambda parameters: torch.optim.SGD(parameters, lr=1.0),
+        pytest.param(
+            lambda parameters: torch.optim.SGD(parameters, lr=1.0), marks=pytest.mark.slow
+        ),
         lambda parameters: torch.optim.AdamW(parameters, amsgrad=True),
     ],
 )
@@ -189,6 +193,7 @@ def test_a_try_that_killed_the_process_twice_is_too_large(tmp_path):
         journal.Journal(other, {})
 
 
+@pytest.mark.slow
 def test_a_try_that_was_killed_twice_is_not_said_to_have_met_the_end_of_memory(
     small, monkeypatch, tmp_path
 ):
@@ -303,7 +308,11 @@ def test_free_memory_is_known_and_a_limit_counts(small, monkeypatch):
     ("options", "message"),
     [
         ({"budget_bytes": 100_000}, "parameters, gradients and optimizer alone need .* more than"),
-        ({"budget_bytes": 900_000}, "not even 1 rows of 64 slots fit into 878.91 KiB"),
+        pytest.param(
+            {"budget_bytes": 900_000},
+            "not even 1 rows of 64 slots fit into 878.91 KiB",
+            marks=pytest.mark.slow,
+        ),
         ({"most_rows": 0}, "most_rows must be at least 1, got 0"),
         ({"keep": Plan(1, 8, 1, 32)}, "document 2 has 64 tokens, the rows of the plan have 32"),
     ],

@@ -36,6 +36,7 @@ def test_both_engines_say_the_same(tmp_path):
                 assert said == (other.verdict, other.points, other.message, other.detail), name
 
 
+@pytest.mark.slow
 def test_a_loop_ends_where_nothing_is_copied(tmp_path):
     teacher, begun = written(tmp_path), time.monotonic()
     Alone(teacher).grade(json.dumps(right_but()).encode())

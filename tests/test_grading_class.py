@@ -297,6 +297,7 @@ def test_a_file_system_without_locks_is_refused_in_one_line(root, monkeypatch):
     assert not list((root / "graded").rglob("*.json"))
 
 
+@pytest.mark.slow
 def test_eight_workers_lose_and_double_nothing(root):
     for number in range(24):
         tiny.hand_in(root, f"s{number:02d}", waste="PASS", mask=str(number / 16))

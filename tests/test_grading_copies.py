@@ -36,6 +36,7 @@ def ended(pid):
     return (int(fields[13]) + int(fields[14])) / 100
 
 
+@pytest.mark.slow
 def test_the_seconds_of_every_copy_are_counted(tmp_path):
     with Engine(written(tmp_path), seed=None, cpu_seconds=30) as engine:
         assert engine._zygote is not None

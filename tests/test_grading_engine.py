@@ -320,6 +320,7 @@ def test_t24_a_loop_in_a_cell_of_ones_own_costs_nothing_but_time(engine):
     assert verdicts(engine, notebook([cell("mine", "while True: pass"), *sent()["cells"]])) == ALL
 
 
+@pytest.mark.slow
 def test_t24_all_loops_end_within_the_budget_of_a_submission(engine):
     loops = {
         name: ANSWERS[name].partition(":\n")[0] + ":\n    while True: pass" for name in QUESTIONS

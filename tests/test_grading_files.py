@@ -38,6 +38,7 @@ def test_a_notebook_that_writes_a_file_gets_its_points(engine):
 
 
 @pytest.mark.parametrize("code", FILLS.values(), ids=FILLS)
+@pytest.mark.slow
 def test_who_fills_the_disk_loses_one_question_and_leaves_nothing(engine, code):
     source = f"def total(lengths):\n    {code}\n    import time\n    time.sleep(60)"
     judged = engine.grade(json.dumps(right_but(total=source)).encode())

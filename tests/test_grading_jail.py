@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="namespaces and 
 ALL = ["PASS"] * 5
 
 
-@pytest.fixture(scope="module", params=["L3", "L2"])
+@pytest.fixture(scope="module", params=["L3", pytest.param("L2", marks=pytest.mark.slow)])
 def engine(request, tmp_path_factory):
     teacher = written(tmp_path_factory.mktemp("course"))
     with contextlib.ExitStack() as stack:
@@ -307,6 +307,7 @@ def total(lengths):
 """
 
 
+@pytest.mark.slow
 def test_t21_a_message_that_drips_for_ever_costs_one_question(tmp_path):
     """A head that promises a MiB, then a byte at a time: nobody waits longer than the clock says."""
     with Engine(written(tmp_path), seed="zq", cpu_seconds=10, wall_seconds=2) as engine:

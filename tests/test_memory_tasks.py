@@ -59,6 +59,7 @@ def test_a_scan_adds_its_gradients_into_one_buffer():
     assert abs(found.error) < 0.001
 
 
+@pytest.mark.slow
 def test_a_batch_of_yours_stands_for_rows_and_length():
     with torch.device("meta"):
         model = transformers.BertForSequenceClassification(bert("BertForSequenceClassification"))
@@ -92,6 +93,7 @@ def test_what_is_not_known_is_refused(config, options, message):
         trace.predict_peak(config, **TWO, **options)
 
 
+@pytest.mark.slow
 def test_a_rank_of_tensor_parallel_holds_its_part_and_whole_norms():
     """By hand: q 32 x 32, k and v 32 x 16, o 32 x 32, three of an MLP 32 x 64, and two tables."""
     config = transformers.LlamaConfig(**KEYS, tie_word_embeddings=False)

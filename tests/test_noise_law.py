@@ -22,7 +22,9 @@ def gradient(network, some):
     return torch.cat([p.grad.flatten() for p in network.parameters()]).double().numpy()
 
 
-@pytest.fixture(scope="module", params=[0, 1, 2])
+@pytest.fixture(
+    scope="module", params=[0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 def measured(request):
     """The spread of single rows, and {rows: mean squared miss, its standard error}."""
     rng = np.random.default_rng(request.param)

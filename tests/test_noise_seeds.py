@@ -137,10 +137,8 @@ def test_the_interval_covers_the_truth_as_often_as_it_says_with_few_seeds(name):
     assert inside >= 0.88 and refused <= 0.2  # three standard errors of 60 below 95
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [one if one == "few" else pytest.param(one, marks=pytest.mark.deep) for one in WORLDS]
-)
+@pytest.mark.deep
+@pytest.mark.parametrize("name", WORLDS)
 def test_coverage_and_refusals_are_what_is_told(name):
     """Out of sample: other seeds than the ones that the docstring tells of."""
     told = {"8B": (0.95, 0.06), "six": (0.94, 0.08), "three": (0.95, 0.08), "few": (0.97, 0.12),

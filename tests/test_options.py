@@ -275,6 +275,7 @@ def test_a_step_is_in_bfloat16_where_the_gpu_has_it_unless_told(monkeypatch, cap
         assert action.default is None and "bfloat16 where the GPU has it" in action.help
 
 
+@pytest.mark.slow
 def test_the_output_names_the_precision_of_the_device_that_is_here(monkeypatch, capsys):
     import torch
 

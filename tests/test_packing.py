@@ -84,7 +84,7 @@ def test_documents_lie_where_the_textbook_puts_them_one_at_a_time(method, length
 
 @pytest.mark.parametrize("method", CHOICES)
 @given(st.lists(st.integers(1, ROW), min_size=1, max_size=12), st.randoms(use_true_random=False))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_whole_blocks_move_to_where_single_documents_would(method, few, random):
     lengths = [tokens for tokens in few for _ in range(random.randint(2, 9))]
     lengths *= -(-ROW // len(lengths))  # as many as the longest may have tokens: these are counted

@@ -144,6 +144,7 @@ def shown_by(code, names):
     return printed.getvalue() + re.sub(r'src="data:[^"]*"', "", html)
 
 
+@pytest.mark.slow
 def test_no_output_of_the_page_shows_a_row_without_the_notice(monkeypatch, tmp_path):
     monkeypatch.setenv("BATCHLAB_CACHE", str(tmp_path))
     everything = records.public_runs()

@@ -130,6 +130,7 @@ def test_records_of_another_kind_are_named(capsys, write):
     assert "Left out: records of kind device." in text
 
 
+@pytest.mark.slow
 def test_a_folder_gets_every_figure_that_the_records_allow(capsys, write, tmp_path):
     folder = tmp_path / "figures"
     code, text, _ = run(capsys, write([*visits(), *PEAKS, ended(16)]), "--figure", folder)

@@ -25,6 +25,7 @@ def test_the_solution_is_tried_on_every_seed(tmp_path):
     assert re.fullmatch(r"02_tiny: 1 checks on 40 seeds in \d+ s", line)
 
 
+@pytest.mark.slow
 def test_a_seed_that_refuses_the_solution_is_named(tmp_path):
     assert UNLUCKY[0] in SOURCE
     _, fault = tried(tmp_path, "--seeds", "40", source=SOURCE.replace(*UNLUCKY), ok=False)

@@ -82,6 +82,7 @@ def test_a_build_never_overwrites_the_work_of_a_student(built, tmp_path, monkeyp
     assert sources.differences(tmp_path) == ["has no source: lessons/02_tiny/notes.txt"]
 
 
+@pytest.mark.slow
 def test_a_lesson_is_tried_blank(built, tmp_path):
     found = outcomes(built, "02_tiny", tmp_path / "report.json")
     of = {one["kind"]: one for one in found}

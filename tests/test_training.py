@@ -204,6 +204,7 @@ def llama_3_8b():
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rank_16_on_every_linear_layer_of_llama_3_8b_is_42_million_values():
     held = trace.predict_states(
         llama_3_8b(), dtype=torch.bfloat16, adapt=lambda m: adapters.lora(m, 16)
