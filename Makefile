@@ -36,7 +36,11 @@ test-all: test lint slow book browser   ## what is slow as well: every lesson, t
 
 slow: slow-lessons slow-seeds slow-outside slow-kills slow-rest
 
-ci-beside: slow-kills slow-rest test slow-seeds slow-outside lint   # make -j2: kills mostly wait, the others compute
+# the pages, one after the other, are the longest way: the rest runs where they leave a core
+ci: .venv/dev lessons
+	@$(MAKE) ci-pages & pages=$$!; nice -n 10 $(MAKE) -j2 ci-beside; rest=$$?; wait $$pages && exit $$rest
+
+ci-beside: slow-kills slow-rest test slow-seeds slow-outside lint
 
 ci-pages: .venv/dev lessons      # one after the other: the book shows what the wrong answers were told
 	@$(MAKE) --no-print-directory -j1 slow-lessons
