@@ -81,6 +81,16 @@ def test_the_one_before_is_taken_and_the_damaged_file_named(tmp_path, kind):
     assert fault.startswith(str(weights)) and fault.endswith(said)
 
 
+def test_a_checkpoint_whose_folder_is_gone_is_named_and_the_one_before_taken(tmp_path):
+    """The fault: of a folder that somebody removed, a file in it was missed."""
+    saved, kept = grow(tmp_path, 2)
+    shutil.rmtree(saved / kept[1].name)
+    assert pointer.whole(saved, "a run") == (kept[0], [f"{saved / kept[1].name} is gone"])
+    shutil.rmtree(saved / kept[0].name)
+    with pytest.raises(ValueError, match=r"no whole checkpoint is left: .*_00000002 is gone; give"):
+        pointer.whole(saved, "a run")
+
+
 @pytest.mark.parametrize("at", range(0, 900, 60))
 def test_a_flipped_bit_anywhere_in_latest_is_seen(tmp_path, at):
     saved, kept = grow(tmp_path, 2)
@@ -286,6 +296,7 @@ def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
     ("spoil", "said"),
     [
         (lambda run: flip(run / "checkpoints/step_00000002/weights"), "2/weights is damaged"),
+        (lambda run: shutil.rmtree(run / "checkpoints/step_00000003"), "step_00000003 is gone"),
         (lambda run: flip(run / "checkpoints/LATEST"), "LATEST is damaged"),
         (lambda run: flip(run / curves.CURVE, 30), "is not as it was written up to step 3"),
         (lambda run: (run / curves.CURVE).unlink(), "curve.jsonl is gone"),
