@@ -10,6 +10,8 @@ on across the border of two documents: `require_packable` refuses them and says 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from batchlab.reading import require_target
+
 if TYPE_CHECKING:
     import torch
 
@@ -111,6 +113,7 @@ def load(
         model = small(attention=attention, seed=seed)
         return model if dtype is None else model.to(dtype)
     folder = Path(name_or_path)
+    require_target(folder)
     if folder.is_file() and folder.suffix == ".json":
         return _from_config(folder, dtype, attention, seed)
     if folder.is_dir():

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PACKED", "NotJson", "json_lines", "json_of", "lines_of", "parsed", "shown", "text_of"]
+__all__ = ["PACKED", "NotJson", "json_lines", "json_of", "lines_of", "parsed", "require_target",
+           "shown", "text_of"]  # fmt: skip
 
 PACKED = (".gz", ".zst")  # endings of compressed files
 
@@ -68,6 +69,16 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise NotJson(f"{twice!r} stands there twice", 1)
     return found
+
+
+def require_target(path: Path) -> None:
+    """ValueError if a path, or a folder on its way, is a link to what is not there."""
+    for one in (path, *path.parents):
+        if one.is_symlink() and not one.exists():
+            raise ValueError(
+                f"{one}: a link to {one.readlink()}, which is not there: point the link "
+                "elsewhere, or give the path itself"
+            )
 
 
 def text_of(path: Path) -> str:
@@ -146,6 +157,7 @@ def shown(value: object, most: int = 40) -> str:
 
 def _unreadable(path: Path, error: Exception) -> ValueError:
     if isinstance(error, FileNotFoundError):
+        require_target(path)
         return ValueError(f"{path}: no such file")
     if isinstance(error, OSError):
         return ValueError(f"{path}: cannot be read ({error.strerror or error})")

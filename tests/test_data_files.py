@@ -1,11 +1,13 @@
 """Files as strangers write them: what was written is read, or the line is named that cannot be."""
 
+import argparse
 import csv
 import json
 
 import pytest
 
 from batchlab import data
+from batchlab.cli._source import lengths_of
 
 
 def texts(corpus):
@@ -65,12 +67,43 @@ def test_long_fields_quotes_and_line_ends_of_csv_are_kept(csv_of, tmp_path):
     assert texts(data.load(csv_of("text\n\na\n\nb"))) == ["a", "b"], "empty lines are no rows"
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.csv", "a.txt"])
-def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path, name):
-    rows = {".jsonl": '{"text": "one"}', ".json": '[{"text": "one"}]', ".csv": "text\none"}
+PLAIN = {
+    "a.jsonl": '{"text": "one\\ntwo"}\n{"text": "three"}\n',
+    "a.json": '[{"text": "one\\ntwo"},\n{"text": "three"}]\n',
+    "a.csv": "id,text\n1,one two\n2,three\n",
+    "a.txt": "one\ntwo\n\nthree\n",
+}
+WAYS = {
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "a byte order mark": lambda text: "\ufeff" + text,
+    "both": lambda text: "\ufeff" + text.replace("\n", "\r\n"),
+    "no newline at the end": lambda text: text.rstrip("\n"),
+    "an empty last line": lambda text: text + "\n",
+    "an empty last line of CRLF": lambda text: text.replace("\n", "\r\n") + "\r\n",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", PLAIN)
+def test_how_lines_end_and_a_byte_order_mark_are_no_part_of_the_data(tmp_path, name, way):
     path = tmp_path / name
-    path.write_text(rows.get(path.suffix, "one"), encoding="utf-8-sig")
-    assert texts(data.load(path)) == ["one"]
+    plain = texts(data.load(_written(path, PLAIN[name])))
+    assert len(plain) == 2 and plain[1] == "three"
+    assert texts(data.load(_written(path, WAYS[way](PLAIN[name])))) == plain
+    read = [text for one in data.Stream(path, 8, lanes=1) for text in texts(one.documents)]
+    assert sorted(read) == plain
+
+
+def _written(path, text):
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl"])
+def test_how_lines_end_is_no_part_of_a_list_of_lengths(tmp_path, name, way):
+    path = _written(tmp_path / name, WAYS[way]("12\n7\n"))
+    assert lengths_of(argparse.Namespace(data=str(path)))[1].tolist() == [12, 7]
 
 
 BROKEN = {

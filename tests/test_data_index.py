@@ -1,5 +1,6 @@
 """A file that changes while it is read is told, by line; what its index may cost is bounded."""
 
+import contextlib
 import json
 import os
 import random
@@ -148,6 +149,20 @@ def test_a_change_in_the_middle_between_two_lives_is_told_at_every_start(path):
     later = Stream(path, 64)
     later.load_state_dict(state)
     assert Indexed(path).slots["proof"].all(), "what was read is known under the new date"
+
+
+def test_what_was_not_read_yet_is_known_by_its_size_and_ends_alone(path):
+    """The limit that `Stream` tells: a checksum of all would read all before the first step."""
+    stream = Stream(path, 64, lanes=1, seed=None)
+    next(iter(stream))
+    state, before = stream.state_dict(), path.read_bytes()
+    for at, seen in ((350_000, False), (700_000, True)):
+        path.write_bytes(before)
+        poke(path, at)
+        assert path.read_bytes() != before
+        later = Stream(path, 64, lanes=1, seed=None)
+        with pytest.raises(ValueError, match="changed") if seen else contextlib.nullcontext():
+            later.load_state_dict(state)
 
 
 def test_a_file_that_was_copied_or_touched_between_two_lives_is_the_same(path):

@@ -1,6 +1,7 @@
 """Several ranks of one run are read together: who waited for whom, and how fast all of them are."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from batchlab import doctor, records
 from batchlab.cli import main
 from batchlab.cli.doctor import of_records
 from batchlab.counts import Counts
-from batchlab.doctor import _ranks
+from batchlab.doctor import _ranks, prices, throughput
 from batchlab.records import Cell, Parts
 
 STEPS = 12
@@ -120,6 +121,13 @@ def test_a_record_that_stands_twice_is_refused(tmp_path):
         of_records([str(path)])
     with pytest.raises(ValueError, match="3 of 3 records"):
         of_records([str(path), str(path)])
+    for door in (doctor.diagnose, throughput.summarize):
+        with pytest.raises(ValueError, match=said):
+            door(records.read(path).cells())
+    alike = [cell(0, [0.1] * STEPS, world=1, run="a", more={"last_step": n}) for n in (13, 25)]
+    assert doctor.diagnose(alike).steps.number == 2 * STEPS, "equal seconds are no copy"
+    merged = prices.merge(alike) + prices.merge([replace(one, rows=3) for one in alike])
+    assert doctor.diagnose(merged).subject.rows == 3, "what was added is no record"
 
 
 def test_a_folder_is_no_file_of_records(tmp_path, capsys):

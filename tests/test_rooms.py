@@ -40,7 +40,7 @@ memory | plan units
 roofline | memory units
 cluster | roofline memory units | numpy
 cluster.ranks | cluster units | numpy
-cluster.training | units | numpy
+cluster.training | reading units | numpy
 serving | lengths memory reading roofline units | numpy
 rates | units
 noise | units | numpy
@@ -48,7 +48,7 @@ adapt | noise plan rates units | numpy
 records | counts reading
 data | counts packing reading units | numpy | datasets pyarrow tokenizers tqdm transformers
 # corridor | numpy torch transformers
-model | | | torch transformers
+model | reading | | torch transformers
 timing | | | torch
 attention | counts model | torch | flash_attn transformers
 batches | buckets counts lengths packing units | numpy torch

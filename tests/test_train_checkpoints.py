@@ -12,12 +12,14 @@ import torch
 import torch.distributed as dist
 from torch.distributed.checkpoint.api import CheckpointException
 
-from batchlab import cli
+from batchlab import cli, records
 from batchlab.cli._proof import fault_of_records, proof
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _pointer as pointer
 from batchlab.cluster import training
+from batchlab.counts import Counts
+from batchlab.records import Cell
 
 
 @pytest.fixture
@@ -79,6 +81,16 @@ def test_the_one_before_is_taken_and_the_damaged_file_named(tmp_path, kind):
     found, (fault,) = pointer.whole(saved, "a run")
     assert found == kept[2]
     assert fault.startswith(str(weights)) and fault.endswith(said)
+
+
+def test_a_checkpoint_whose_folder_is_gone_is_named_and_the_one_before_taken(tmp_path):
+    """The fault: of a folder that somebody removed, a file in it was missed."""
+    saved, kept = grow(tmp_path, 2)
+    shutil.rmtree(saved / kept[1].name)
+    assert pointer.whole(saved, "a run") == (kept[0], [f"{saved / kept[1].name} is gone"])
+    shutil.rmtree(saved / kept[0].name)
+    with pytest.raises(ValueError, match=r"no whole checkpoint is left: .*_00000002 is gone; give"):
+        pointer.whole(saved, "a run")
 
 
 @pytest.mark.parametrize("at", range(0, 900, 60))
@@ -286,6 +298,7 @@ def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
     ("spoil", "said"),
     [
         (lambda run: flip(run / "checkpoints/step_00000002/weights"), "2/weights is damaged"),
+        (lambda run: shutil.rmtree(run / "checkpoints/step_00000003"), "step_00000003 is gone"),
         (lambda run: flip(run / "checkpoints/LATEST"), "LATEST is damaged"),
         (lambda run: flip(run / curves.CURVE, 30), "is not as it was written up to step 3"),
         (lambda run: (run / curves.CURVE).unlink(), "curve.jsonl is gone"),
@@ -340,6 +353,21 @@ def test_verify_of_no_run_is_refused(tmp_path, capsys):
     assert shown(tmp_path, capsys) == (1, f"batchlab: {tmp_path}: no run in this folder\n")
 
 
+def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path):
+    """The fault: of a run that was stopped while it saved, --verify said that it is wrong."""
+    lines = [{"step": step, "tokens": 10 * step * step} for step in range(1, 7)]
+    for step in (4, 5, 6):  # launched behind step 3; its first step warms up
+        one = Cell(
+            rows=1, layout="packed", checkpointing=False, precision="float32", run="a", steps=1,
+            micro_batches=1, seconds=1.0, more={"step_before": 2, "last_step": step - 2},
+            counts=Counts(1, 9, 9, 20 * step - 10, 9, 9),
+        )  # fmt: skip
+        records.append(tmp_path / "monitor.jsonl", one)
+    files = [tmp_path / "monitor.jsonl"]
+    assert fault_of_records(lines, files) == fault_of_records(lines[:5], files) == ""
+    assert "in 2 steps" in fault_of_records([*lines[:4], {"step": 5, "tokens": 999}], files)
+
+
 @pytest.mark.slow
 def test_a_run_goes_on_from_the_checkpoint_before_and_lies_on_the_undisturbed_one(tmp_path):
     settings = training.Settings(rows=1, length=64)
@@ -359,6 +387,6 @@ def test_a_run_goes_on_from_the_checkpoint_before_and_lies_on_the_undisturbed_on
     for run in (calm, hurt):
         agreed = proof(run)
         assert agreed.code == 0 and "agrees with the curve" in agreed.text
-    records = [hurt / "monitor.jsonl"]
+    files = [hurt / "monitor.jsonl"]
     fewer = [line | {"tokens": line["tokens"] // 2} for line in training.curve(hurt)]
-    assert "target tokens in" in fault_of_records(fewer, records), "the mistake beside it"
+    assert "target tokens in" in fault_of_records(fewer, files), "the mistake beside it"

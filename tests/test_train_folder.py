@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from batchlab import cli
+from batchlab import cli, data, model
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _lock as lock
@@ -170,6 +170,44 @@ def test_a_name_to_which_no_model_can_be_written_is_refused_before_the_run(tmp_p
     assert "the name of a run's folder is UTF-8, got " in said
     assert said.count("\n") == 1 and not list(tmp_path.iterdir())
     _own.require_own(tmp_path / "Läufe 走")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "run", "--data", "link"],
+        ["train", "run", "--model", "link"],
+        ["train", "link"],
+        ["train", "link/run"],
+        ["train", "--verify", "link"],
+        ["pack", "--data", "link"],
+        ["padding", "--data", "folder"],
+    ],
+    ids=" ".join,
+)
+def test_a_link_that_leads_nowhere_is_told_so(tmp_path, monkeypatch, capsys, words):
+    """The fault: it was taken for the name of a hub, and asked for there."""
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    for path in (Path("link"), Path("folder", "a.jsonl")):
+        path.symlink_to("gone")
+    assert cli.main(words) == 1
+    path = "folder/a.jsonl" if "folder" in words else "link"
+    said = (
+        f"batchlab: {path}: a link to gone, which is not there: point the link elsewhere, or give"
+    )
+    assert capsys.readouterr().err == f"{said} the path itself\n"
+    assert not Path("run").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+@pytest.mark.parametrize("door", [data.load, model.load, lambda name: data.Stream(name, 8)])
+def test_a_link_that_leads_nowhere_is_no_name_of_a_hub(tmp_path, monkeypatch, door):
+    monkeypatch.chdir(tmp_path)
+    Path("link").symlink_to("gone")
+    with pytest.raises(ValueError, match=r"^link: a link to gone, which is not there"):
+        door("link")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full, of Linux")

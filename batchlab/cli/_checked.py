@@ -6,6 +6,7 @@ parsed words  ->  check  ->  refused in one line, or let through
 import argparse
 from pathlib import Path
 
+from batchlab import reading
 from batchlab.cli.options import FIGURES, RUNS
 
 __all__ = ["check"]
@@ -39,6 +40,7 @@ def _require_training(args: argparse.Namespace) -> None:
 def _require_there(name: str, *, any_suffix: bool) -> None:
     """A hub name is not looked up; what looks like a path must be one."""
     path = Path(name)
+    reading.require_target(path)
     like_a_path = path.is_absolute() or name.startswith(".") or path.suffix == ".json"
     if (like_a_path or (any_suffix and path.suffix)) and not path.exists():
         raise ValueError(f"{name}: no such file or folder")

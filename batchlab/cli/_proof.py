@@ -39,14 +39,16 @@ def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str | No
 
     A record does not say at which step its life began: as many target tokens must stand in as many
     steps somewhere in the curve. Of a life that was killed the ranks may have written unequally
-    often: what all of them wrote is compared. The optimizer does not hear of a step that is
-    skipped: its tokens stand with those of the next.
+    often: what all of them wrote is compared, up to the end of the curve, which hears of a step
+    after them. The optimizer does not hear of a step that is skipped: its tokens stand with those
+    of the next.
     """
     ranks: list[list[records.Cell]] = []
     try:
         for path in files:
             cells = records.read(path).cells()
-            ranks.append([one for one in cells if one.run == cells[-1].run])
+            last = [one for one in cells if one.run == cells[-1].run]
+            ranks.append([one for one in last if _step(one) <= len(lines)])
     except ValueError as error:
         return str(error)
     if not all(ranks) or len(ranks) != ranks[0][0].world_size:
@@ -58,3 +60,9 @@ def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str | No
     if any(late - early == tokens for early, late in zip(counts, counts[steps:], strict=False)):
         return ""
     return f"{tokens:,} target tokens in {steps:,} steps: no {steps:,} steps of the curve have them"
+
+
+def _step(cell: records.Cell) -> int:
+    """The last step of the run that a record holds; 0 if it does not say."""
+    told = (cell.more.get(name) for name in ("step_before", "last_step"))
+    return sum(one for one in told if isinstance(one, int))

@@ -9,7 +9,6 @@ import argparse
 import dataclasses
 import math
 import tempfile
-from collections import Counter
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -76,25 +75,10 @@ def of_records(names: list[str], precision: str | None = None) -> Answer:
         if not read:
             raise ValueError(f"{read.name}: its only line was cut off, no record is in it")
     cells = [cell for read in files for cell in read.cells()]
-    _require_once(cells, ", ".join(names))
     visits = _at_precision(_of_last_world(cells), precision)
     found = _answer(doctor.diagnose(visits), names[0])
     torn = "\n".join(read.left_out() for read in files if read.torn)
     return dataclasses.replace(found, text=f"{found.text}\n\n{torn}") if torn else found
-
-
-def _require_once(cells: list[Cell], names: str) -> None:
-    """ValueError where steps stand twice, as in files that were joined: intervals would shrink."""
-    told = [
-        (one.run, one.ranks, str(one.more["last_step"])) for one in cells if "last_step" in one.more
-    ]
-    again = [one for one, times in Counter(told).items() if times > 1]
-    if again:
-        run, _, last = again[0]
-        raise ValueError(
-            f"{names}: {len(again)} of {len({*told})} records stand there more than once, as that "
-            f"of run {run} up to its step {last}: what was measured once counts once"
-        )
 
 
 def _of_last_world(cells: list[Cell]) -> list[Cell]:

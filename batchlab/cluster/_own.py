@@ -9,6 +9,7 @@ from pathlib import Path
 from batchlab.cluster import _alive as alive
 from batchlab.cluster._curve import curve, was_saved
 from batchlab.cluster._pointer import checkpoints, latest, strangers
+from batchlab.reading import require_target
 
 __all__ = ["NOTES", "READ", "require_alone", "require_own", "require_same", "require_saved"]
 
@@ -21,8 +22,9 @@ WRITES = (
 
 def require_own(folder: Path) -> None:
     """ValueError if what a run would write over lies in a folder that is of no run, or the name
-    of the folder is one to which no model can be written.
+    of the folder is one to which no model can be written, or a link that leads nowhere.
     """
+    require_target(folder)
     if os.fsencode(folder).decode(errors="ignore") != str(folder):
         raise ValueError(
             f"the name of a run's folder is UTF-8, got {str(folder)!r}: give another one"

@@ -153,6 +153,8 @@ def strangers(folder: Path) -> list[str]:
 
 def damage(folder: Path, files: dict[str, Measured]) -> str:
     """The first file of a folder that is not as it was written, and how; "" if all are."""
+    if not folder.is_dir():
+        return f"{folder} is gone"
     for name, wanted in files.items():
         path = folder / name
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import CURVE, curve, was_saved
 from batchlab.cluster._pointer import OWN, Latest, checkpoints, damage, latest, measured
+from batchlab.reading import require_target
 from batchlab.units import several
 
 __all__ = ["Look", "verify"]
@@ -33,6 +34,7 @@ def verify(folder: Path) -> list[Look]:
     so is the curve up to each checkpoint; the curve has each step once, its tokens grow, and it
     reaches the last checkpoint. ValueError if there is no run in the folder, or one is going on.
     """
+    require_target(folder)
     lock.require_free(folder)
     saved = folder / "checkpoints"
     found = list(checkpoints(saved))

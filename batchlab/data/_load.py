@@ -18,6 +18,7 @@ from batchlab.data._corpus import Corpus, embedded
 from batchlab.data._documents import Fields, Kind, kind_of, names_of
 from batchlab.data._files import FORMS, UNITS, Place, Row, arrow_rows, form_of, rows_of_file, where
 from batchlab.data._tokens import Encoder, tokenizer_from
+from batchlab.reading import require_target
 
 __all__ = ["Corpus", "embedded", "load", "require_vocabulary", "rows_of", "tokenizer_from"]
 
@@ -207,6 +208,7 @@ def _rows_of_hub(name: str, split: str | None) -> Rows:
 
 def of_hub(name: str, split: str | None, *, streaming: bool = False) -> Any:
     """The data set of a hub: downloaded, or read while it is asked for."""
+    require_target(Path(name))
     try:
         from datasets import load_dataset
     except ImportError:

@@ -20,6 +20,7 @@ import numpy as np
 from batchlab.data._file_shards import File, Groups, Lines, Rows, Strides
 from batchlab.data._files import Row, arrow_rows, form_of
 from batchlab.data._index import Identity
+from batchlab.reading import require_target
 
 __all__ = ["Rows", "Shards", "of_files", "of_iterable", "of_sequence"]
 
@@ -145,6 +146,7 @@ def of_files(name: str, paths: Sequence[Path], lanes: int, unit: str) -> Shards:
     strides = min(lanes, -(-FEW * lanes // len(paths)))
     made: list[Any] = []
     for path in paths:
+        require_target(path)
         if not path.is_file():
             raise ValueError(f"{path}: no such file")
         if form_of(path) == ".jsonl":

@@ -75,7 +75,9 @@ class Stream:
 
     A file is held against its index (`NAME.index` beside it, or in the cache folder; at most 1 % of
     its size): one that grew, shrank or changed is a `ValueError` with the line, as is whatever else
-    cannot be read. RuntimeError says which worker died.
+    cannot be read. Of what was not read yet, and of files that are not .jsonl, a state holds the
+    size and the first and last 64 KiB: between two lives no other change of them is seen.
+    RuntimeError says which worker died.
 
     >>> stream = Stream([[7]] * 5, length=2, lanes=1)
     >>> [len(batch.documents) for batch in stream], len(stream.state_dict()["lanes"])

@@ -8,14 +8,14 @@ Words
     finished its steps ended; a cell that ran out of memory holds no counts
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TypeAlias, TypeVar
 
 from batchlab.counts import Counts
 from batchlab.records._checked import SAYS, Checked, are_numbers, is_of, says
 
-__all__ = ["LAYOUTS", "Cell", "Identity", "Json", "Model", "Parts", "require_same"]
+__all__ = ["LAYOUTS", "Cell", "Identity", "Json", "Model", "Parts"]
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Number = TypeVar("Number", int, float)
@@ -193,7 +193,12 @@ class Cell(Checked):
         """All in which cells must agree to be added, by name."""
         names = ("rows", "accumulation", "layout", "checkpointing", "precision", "data_parallel")
         own = [(name, getattr(self, name)) for name in names]
-        return (*own, *_origin(self).items())
+        return (
+            *own,
+            ("model_fingerprint", self.identity.model_fingerprint),
+            ("data_fingerprint", self.identity.data_fingerprint),
+            ("device", self.device),
+        )
 
     def __add__(self, other: "Cell") -> "Cell":
         """Totals add and step lists join; what one side does not know is not known of both."""
@@ -242,31 +247,6 @@ def device_of(environment: Mapping[str, Json]) -> str | None:
     name = environment.get("device")
     found = environment.get("processor") if name in (None, "cpu") else name
     return None if found is None else str(found)
-
-
-def require_same(cells: Iterable[Cell], why: str, *, precision: bool = False) -> None:
-    """Refuse cells of two models, data sets or devices; with `precision`, of two precisions."""
-    cells = list(cells)
-    found = [
-        {
-            **_origin(cell),
-            "data_parallel": cell.data_parallel,
-            **({"precision": cell.precision} if precision else {}),
-        }
-        for cell in cells
-    ]
-    for name in found[0] if found else ():
-        values = sorted({str(one[name]) for one in found})
-        if len(values) > 1:
-            raise ValueError(f"the records differ in {name} ({', '.join(values)}): {why}")
-
-
-def _origin(cell: Cell) -> dict[str, object]:
-    return {
-        "model_fingerprint": cell.identity.model_fingerprint,
-        "data_fingerprint": cell.identity.data_fingerprint,
-        "device": cell.device,
-    }
 
 
 def _sum(one: Number | None, other: Number | None) -> Number | None:
