@@ -14,7 +14,7 @@ from batchlab.doctor import throughput
 from batchlab.exercises.throughput import scenes
 from batchlab.exercises.throughput.benched import needed
 from batchlab.exercises.throughput.enough_rows import enough_rows
-from batchlab.exercises.throughput.scenes import Device, fit_step
+from batchlab.exercises.throughput.scenes import Device
 
 
 def test_the_knee_of_padded_steps_and_that_of_the_readme_are_both_told():
@@ -26,7 +26,7 @@ def test_the_knee_of_padded_steps_and_that_of_the_readme_are_both_told():
     root = Path(__file__).parent.parent
     page = (root / "solutions/09_throughput/throughput.md").read_text()
     front = (root / "README.md").read_text()
-    assert "says 5.2 rows (README)" in page
+    assert "a knee of 8.0 rows" in page and "says 5.2 rows (README)" in page
     assert "The knee lies at 5.2 rows." in front and "padded steps alone say 8.0" in front
 
 
@@ -79,10 +79,7 @@ def test_a_stretch_that_never_grows_ends_with_words(reads, words):
                 made.clock()
 
 
-def test_the_fit_by_hand_and_the_knee_of_the_library():
-    assert fit_step([2, 6, 2], [13.0, 30.0, 17.0]) == pytest.approx(
-        (7.5, 3.75, 3.3166, 0.8660), abs=1e-3
-    )
+def test_the_knee_of_the_library():
     assert enough_rows(1, 1, 0.9) == 9, "0.9 / (1 - 0.9) is a little more in floats"
     assert enough_rows(61, 7, 0.9) == int(roofline.rows_to_saturate(61, 7)) + 1
     assert roofline.rows_to_saturate(0.06, 0.002) == pytest.approx(9 * 0.06 / 0.002)
@@ -92,23 +89,25 @@ def test_the_record_says_what_the_page_says():
     """`compile_knee`: written by `python benchmarks/compile_knee.py --only short`."""
     lines = records.read("compile_knee")
     assert all(len(one["process_seconds"]) == 12 for one in lines)
-    fit = {mode: fit_step(list(by), list(by.values()))
-           for mode, by in scenes.compiled().items()}  # fmt: skip
-    (t0, tau, *_), (compiled_t0, compiled_tau, *_) = fit["eager"], fit["compiled"]
+    by = {}
+    for one in lines:
+        seconds = statistics.median(one["process_seconds"])
+        by.setdefault(one["mode"], {})[one["rows"]] = seconds
+    fit = {mode: _fit(list(own), list(own.values())) for mode, own in by.items()}
+    (t0, tau, knee, error), (compiled_t0, compiled_tau, *fewer) = fit["eager"], fit["compiled"]
     assert compiled_t0 < t0 / 2 and compiled_tau / tau == pytest.approx(5 / 6, abs=0.03)
-    knees = {mode: _knee(list(by), list(by.values())) for mode, by in scenes.compiled().items()}
-    assert knees["eager"] == pytest.approx((419, 43), abs=0.5)
-    assert knees["compiled"] == pytest.approx((226, 14), abs=0.5)
-    assert max(scenes.compiled()["eager"]) == 32
-    took = sum(one["first_seconds"] for one in lines if one["mode"] == "compiled")
-    assert scenes.compiling() == took == pytest.approx(330, abs=5)
+    assert (knee, error) == pytest.approx((419, 43), abs=0.5)
+    assert fewer == pytest.approx([226, 14], abs=0.5)
+    assert max(by["eager"]) == 32
+    own = [one["first_seconds"] for one in lines if one["mode"] == "compiled"]
+    assert len(own) == 6 and sum(own) == pytest.approx(330, abs=5)
 
 
-def _knee(rows, seconds):
-    """9 t0 / tau and its standard error, from the whole covariance of NumPy's fit."""
+def _fit(rows, seconds):
+    """t0, tau, 9 t0 / tau and its standard error, from the whole covariance of NumPy's fit."""
     (tau, t0), cov = np.polyfit(rows, seconds, 1, cov=True)
     slope = np.array([-9 * t0 / tau**2, 9 / tau])
-    return 9 * t0 / tau, float(np.sqrt(slope @ cov @ slope))
+    return t0, tau, 9 * t0 / tau, float(np.sqrt(slope @ cov @ slope))
 
 
 def test_slots_rise_and_useful_tokens_fall_in_the_sweep():

@@ -1,4 +1,4 @@
-"""What the page shows: a device that is not there, settings in turns, a record of torch.compile.
+"""What the page shows: a device that is not there, settings in turns.
 
 seconds of each setting, faults of the device  ->  calls, a wait, a clock
 
@@ -6,11 +6,7 @@ Host and device each have a time of their own: a call takes the host `launch` se
 work to a queue, the device works it off, `wait` brings the host to its end.
 """
 
-import statistics
-
-import numpy as np
-
-__all__ = ["Device", "compiled", "compiling", "fit_step", "in_turns", "planted"]
+__all__ = ["Device", "in_turns", "planted"]
 
 MOST_CALLS = 20_000  # what doubles while the clock stands still would never end
 
@@ -98,27 +94,3 @@ def in_turns(settings, wait, clock, rounds):
             wait()
             found[name].append(clock() - begin)
     return found
-
-
-def fit_step(rows, seconds):
-    """t0, tau and their standard errors, as on the page."""
-    (tau, t0), cov = np.polyfit(rows, seconds, 1, cov=True)
-    return t0, tau, cov[1, 1] ** 0.5, cov[0, 0] ** 0.5
-
-
-def compiled():
-    """The record `compile_knee`: {"eager" or "compiled": {rows: median seconds}}."""
-    from batchlab import records
-
-    found = {}
-    for one in records.read("compile_knee"):
-        found.setdefault(one["mode"], {})[one["rows"]] = statistics.median(one["process_seconds"])
-    return found
-
-
-def compiling():
-    """Seconds of the first calls of all compiled shapes in that record: compilation."""
-    from batchlab import records
-
-    own = [one for one in records.read("compile_knee") if one["mode"] == "compiled"]
-    return float(sum(one["first_seconds"] for one in own))
