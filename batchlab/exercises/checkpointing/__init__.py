@@ -1,3 +1,3 @@
 """Checkpointing: memory for time. The exercises in the order of the page."""
 
-ORDER = ("checkpoint-segments", "plan-costs", "choose-segments")
+ORDER = ("plan-costs", "checkpoint-segments", "choose-segments")

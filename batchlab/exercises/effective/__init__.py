@@ -2,7 +2,7 @@
 
 import re
 
-ORDER = ("accumulation-for", "splits", "even-steps")
+ORDER = ("splits", "accumulation-for", "even-steps")
 
 
 def near(number, part):
