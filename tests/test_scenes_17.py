@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from batchlab import exercises, padding, serving
-from batchlab.exercises.serving import laws, scenes
+from batchlab.exercises.serving import laws, live, scenes
 from batchlab.exercises.serving.row_steps import row_steps
 from batchlab.exercises.serving.rows_needed import rows_needed
 from batchlab.exercises.serving.schedule import ends, exercise, fresh_case, schedule
@@ -24,6 +24,10 @@ def test_row_steps_are_those_of_the_simulation_and_follow_the_padding_statistic(
         many = np.array(scenes.long_tail(10_240, 9))
         law = (padding.expected_longest(many, rows) - 1) / (many.mean() - 1)
         assert ratio == pytest.approx(law, rel=0.05) and ratio == pytest.approx(said, rel=0.06)
+
+
+def test_the_live_requests_have_the_row_steps_that_the_page_says():
+    assert row_steps(live._requests(2)[1], 8) == (369, 916)
 
 
 def test_the_rows_of_a_load_are_those_at_which_the_service_keeps_up():

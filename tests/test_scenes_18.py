@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import batchlab
-from batchlab import cluster, memory, roofline, timing
+from batchlab import cluster, lengths, memory, roofline, timing
 from batchlab.exercises.plan import offers, plan_run, scenes
 from batchlab.exercises.plan.run_bytes import run_bytes
 from batchlab.plan import Plan
@@ -75,15 +75,26 @@ def test_the_peak_is_that_of_products_which_nobody_held_up(monkeypatch):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_plan_keeps_the_wish_and_its_totals_add_up(seed):
-    lengths, sheet, device, wish = given = plan_run.fresh(np.random.default_rng(seed))
+    texts, sheet, device, wish = given = plan_run.fresh(np.random.default_rng(seed))
     found = plan_run.plan_run(*given)
     assert found["rows"] * found["accumulation"] * device["count"] * wish["row"] == wish["slots"]
     assert found["bytes"] <= device["bytes"] and found["tokens"] <= found["slots"]
-    assert found["tokens"] == wish["epochs"] * sum(lengths)
+    assert found["tokens"] == wish["epochs"] * sum(texts)
     share = found["rows"] * found["accumulation"]
     larger = [n for n in range(found["rows"] + 1, share + 1) if share % n == 0]
     needed = [plan_run.bytes_of(sheet, wish, n * wish["row"], wish["kind"]) for n in larger]
     assert all(one > device["bytes"] for one in needed)
+
+
+def test_the_plan_that_the_page_counts_by_hand():
+    wish = {"slots": 40_960, "row": 640, "kind": "lora", "rank": 16, "epochs": 3}
+    wish |= {"utilisation": cluster.UTILISATION}
+    device = {"bytes": 80 * 10**9, "count": 1, "peak": 1e15, "price": 3.0}
+    sheet, texts = scenes.sheet_of(scenes.LLAMA_8B), lengths.gsm8k().tolist()
+    found = plan_run.plan_run(texts, sheet, device, wish)
+    assert plan_run.rows_that_fit(sheet, wish, 640, device["bytes"]) == 14
+    assert (found["rows"], found["accumulation"], found["steps"]) == (8, 8, 111)
+    assert found["slots"] == 3 * 2312 * 640 == 4_439_040
 
 
 def test_guesses_are_judged_by_their_factor_and_their_side():
