@@ -13,6 +13,7 @@ from batchlab.classroom import real_lessons, real_runs
     ("name", "known", "truth"),
     [
         ("pipeline", 743, 694),
+        ("spread", 2.9, 7.35),
         ("ramp", 9824, 4590),
         ("choice", 92.9, 17.9),
     ],
@@ -54,13 +55,14 @@ def test_a_choice_is_judged_by_the_best_that_the_budget_allows():
 
 
 def test_an_unknown_question_is_refused_and_no_name_has_two_questions():
-    with pytest.raises(ValueError, match="no question 'x'; there are pipeline, ramp, choice"):
+    with pytest.raises(ValueError, match="no question 'x'; there are pipeline, spread, ramp, choi"):
         real_lessons.asked("x")
     assert not set(real_lessons.QUESTIONS) & set(real_runs.QUESTIONS)
 
 
 PLACES = {  # lesson: what it asks
     "12_rates/rates": [("real_runs", "rate")],
+    "14_minima/minima": [("real_lessons", "spread")],
     "15_many/many": [("real_lessons", "pipeline")],
     "16_adaptive/adaptive": [("real_lessons", "ramp")],
 }

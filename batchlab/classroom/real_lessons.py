@@ -1,8 +1,9 @@
-"""What real GPU runs say in single lessons: three questions, and what a choice of devices lost.
+"""What real GPU runs say in single lessons: four more questions, and what a choice of devices lost.
 
 name of a question  ->  Asked: what is known before, the truth, the rows that show it
 
 pipeline  lesson 15: 405B, fewer micro-batches behind one layout
+spread    lesson 14: 8B, the spread over seeds at a larger batch
 ramp      lesson 16: 8B, a batch that grows along two measured curves
 choice    lesson 18: 8B, the fastest run for a budget of device-hours
 """
@@ -12,7 +13,7 @@ from statistics import mean
 
 import numpy as np
 
-from batchlab import records, report, units
+from batchlab import noise, records, report, units
 from batchlab.classroom.real_runs import FLORIDA, Asked
 
 __all__ = ["BUDGET", "QUESTIONS", "asked", "lost"]
@@ -77,6 +78,28 @@ def _pipeline() -> Asked:
     return Asked("15-pipeline", unit, speeds[0], speeds[-1], table, said)
 
 
+def _spread() -> Asked:
+    """8B: the spread of the samples over 20 seeds, by batch."""
+    found = records.public_runs(benchmark="llama31_8b", round="5.1")
+    fit = noise.fit_critical(found.seeds())
+    lines = [
+        (
+            [one for one in found.references if one.batch == batch],
+            [batch, f"{share:.1%}", fit.seeds[batch]],
+        )
+        for batch, share in fit.spreads.items()
+    ]
+    table = report.public_table(found, lines, ["batch", "spread of the samples", "seeds"])
+    said = (
+        "It grows. A larger batch has less noise in each gradient. But a run of it takes fewer "
+        "steps, at a higher rate, and here its samples to the target differ more from seed to "
+        "seed. Why, these runs do not say. Whoever compares two large batches needs more seeds, "
+        "not fewer."
+    )
+    first, last = (100 * fit.spreads[batch] for batch in (min(fit.spreads), max(fit.spreads)))
+    return Asked("14-spread", "% of the mean, at a batch of 128", first, last, table, said)
+
+
 def _ramp() -> Asked:
     """8B: from 16 to 64 sequences a step at a loss of 4, on measured curves."""
     found = records.public_runs(benchmark="llama31_8b", device="B200", round="5.1")
@@ -131,6 +154,7 @@ def _choice() -> Asked:
 
 QUESTIONS: dict[str, Callable[[], Asked]] = {
     "pipeline": _pipeline,
+    "spread": _spread,
     "ramp": _ramp,
     "choice": _choice,
 }
