@@ -77,7 +77,7 @@ __main__ | cli | numpy
 # what teaches | numpy torch transformers
 classroom | widgets ~exercises | numpy | IPython
 classroom.real_runs | classroom records report units | numpy
-classroom.real_lessons | classroom records report units | numpy
+classroom.real_lessons | classroom noise records report units | numpy
 classroom.script | counts data report units | numpy | datasets torch transformers
 exercises | classroom | numpy
 exercises.* | classroom classroom.script exercises library | numpy torch transformers | pytest torch
