@@ -26,13 +26,14 @@ class BudgetSampler:
         self.seed, self.rank, self.ranks = seed, rank, ranks
         self.epoch = 0
 
+    def sorted_in_pools(self, order):
+        pools = [np.asarray(order[i : i + self.pool]) for i in range(0, len(order), self.pool)]
+        return np.concatenate([inside[np.argsort(self.lengths[inside])] for inside in pools])
+
     def batches(self):
         """All micro-batches of this rank in this epoch; equally many on every rank."""
         rng = np.random.default_rng([self.seed, self.epoch])
-        order = rng.permutation(len(self.lengths))
-        for start in range(0, len(order), self.pool):
-            inside = order[start : start + self.pool]
-            order[start : start + self.pool] = inside[np.argsort(self.lengths[inside])]
+        order = self.sorted_in_pools(rng.permutation(len(self.lengths)))
         made = cut(self.lengths, order.tolist(), self.slots)
         rng.shuffle(made)
         return dealt(made, self.rank, self.ranks)
@@ -273,8 +274,8 @@ exercise = Exercise(
     points=4,
     given=("cut", "dealt"),
     hints=(
-        "batches(): rng = np.random.default_rng([self.seed, self.epoch]), permutation, pools, cut",
-        "sort each pool of self.pool documents, cut the whole order, then mix the micro-batches",
+        "batches(): begin with rng = np.random.default_rng([self.seed, self.epoch])",
+        "order = self.sorted_in_pools(rng.permutation(...)); cut all of it, then rng.shuffle",
         "behind the mixing: return dealt(made, self.rank, self.ranks)",
     ),
     asked=asked,
@@ -368,25 +369,29 @@ for _thought, _says, *_changes in [
     (
         "sorted over more than a pool: order is given up for nothing",
         "",
-        ("range(0, len(order), self.pool)", "range(0, len(order), len(order))"),
-        ("inside = order[start : start + self.pool]", "inside = order"),
-        ("order[start : start + self.pool] =", "order[:] ="),
+        (
+            "[np.asarray(order[i : i + self.pool]) for i in range(0, len(order), self.pool)]",
+            "[order]",
+        ),
     ),
     (
         "never sorted",
         "",
-        ("inside[np.argsort(self.lengths[inside])]", "inside"),
+        (
+            "self.sorted_in_pools(rng.permutation(len(self.lengths)))",
+            "rng.permutation(len(self.lengths))",
+        ),
     ),
     (
         "each pool was cut on its own: cut the whole order",
         "",
         (
-            "            order[start : start + self.pool] = inside[np.argsort(self.lengths[inside])]\n",
-            "            inside = inside[np.argsort(self.lengths[inside])].tolist()\n"
+            CUT,
+            "        made = []\n"
+            "        for start in range(0, len(order), self.pool):\n"
+            "            inside = order[start : start + self.pool].tolist()\n"
             "            made += cut(self.lengths, inside, self.slots)\n",
         ),
-        (CUT, ""),
-        ("        for start", "        made = []\n        for start"),
     ),
     (
         "a fixed number of rows: the budget decides",

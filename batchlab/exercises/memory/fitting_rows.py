@@ -6,7 +6,7 @@ from batchlab.exercises import Exercise
 def fitting_rows(budget, states, slot, length, sequences):
     """Return the most rows of `length` slots that fit `budget` bytes and divide `sequences`.
 
-    `states` are bytes whatever the rows, `slot` the bytes of one slot.
+    `states`: bytes that do not depend on the rows. `slot`: bytes of one slot.
     """
     for rows in range(sequences, 0, -1):
         if sequences % rows == 0 and states + rows * length * slot <= budget:
