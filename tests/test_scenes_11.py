@@ -151,17 +151,10 @@ def test_a_line_over_padded_rows_meets_the_axis_below_zero_and_a_price_for_pairs
     assert fixed == pytest.approx(9.5e-3, abs=5e-5)
 
 
-def test_diagnoses_are_applied_as_they_were_made_and_a_blank_prints_nothing(capsys):
+def test_diagnoses_are_applied_as_they_were_made(capsys):
     scenes.applied({"B": "launch"})
     gain = planted.ward()["B"].gain_of("launch")
     assert capsys.readouterr().out == f"B: twice the rows: {gain:+.1%} useful tokens per second\n"
-
-    def blank(visits):
-        raise NotImplementedError
-
-    with pytest.raises(NotImplementedError):
-        scenes.contest(blank, 4000)
-    assert capsys.readouterr().out == ""
 
 
 def test_a_plain_visit_leaves_out_what_others_took_of_the_cores():

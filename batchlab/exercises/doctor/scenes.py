@@ -4,15 +4,13 @@ run of the ward  ->  its table, and what a cure gains;  your doctor  ->  beside 
 """
 
 from batchlab import doctor
-from batchlab.exercises.doctor.planted import panel, plain, ward
+from batchlab.exercises.doctor.planted import plain, ward
 
 __all__ = [
     "CHANGES",
     "applied",
     "apply",
     "bars",
-    "contest",
-    "panel",
     "plain",
     "promised",
     "table",
@@ -57,25 +55,6 @@ def applied(yours):
     """Print what the cures of your own diagnoses gain."""
     for name, cause in yours.items():
         apply(name, cause)
-
-
-def contest(diagnose, seed):
-    """Print what two doctors say of sweeps that neither has seen, and what the cure gained."""
-    said = [f"{'yours':<15} {'gain':>18}   {'the library':<15} {'gain':>18}   measured"]
-    runs, held = panel(1, seed), 0
-    for run in runs:
-        yours, library = diagnose(run.sweep()), doctor.diagnose(run.cells)
-        first = library.causes[0] if library.causes else None
-        between = first.interval if first else None
-        theirs = f"{between.low:.0%} to {between.high:.0%}" if between else "no number"
-        mine = f"{yours['low']:.0%} to {yours['high']:.0%}"
-        named = first.name if first else "none"
-        said.append(
-            f"{yours['cause']:<15} {mine:>18}   {named:<15} {theirs:>18}   {run.gain:>8.1%}"
-        )
-        held += yours["low"] <= run.gain <= yours["high"]
-    print(*said, sep="\n")
-    print(f"Your intervals hold {held} of {len(runs)}.")
 
 
 def promised(diagnose, cells):

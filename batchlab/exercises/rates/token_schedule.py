@@ -47,12 +47,11 @@ class TokenSchedule:
         self.batch = batch
 
     def state_dict(self):
-        """All that a new schedule of the same arguments needs to go on; JSON can hold it."""
         return {"base": dict(self.base), "batch": self.batch, "seen": self.seen}
 
     def load_state_dict(self, state):
-        """Go on where the state was saved."""
-        self.base, self.batch, self.seen = dict(state["base"]), state["batch"], state["seen"]
+        base = state["base"] | {"betas": tuple(state["base"]["betas"])}
+        self.base, self.batch, self.seen = base, state["batch"], state["seen"]
 
 
 SAID = {
@@ -226,7 +225,6 @@ exercise = Exercise(
         "keep what AdamW was told first, and the tokens seen; told() multiplies a copy of the rate",
         "factor: final + (1 - final) * (1 + cos(pi * done)) / 2, and done is at most 1",
         "change() moves the base by the rule, from the last batch, before anything else is set",
-        "the state holds what can change: tokens seen, batch, and the base; copy what goes in or out",
     ),
     shown=[
         (USUAL, 100, 0, 1000, 0.25, [["told", 0]]),
@@ -257,7 +255,7 @@ MOVED, RULE = (
     "adam_rule(self.base, self.batch, batch)",
 )
 CHANGE = MOVED + "        self.batch = batch\n"
-LOAD = 'self.base, self.batch, self.seen = dict(state["base"]), state["batch"], state["seen"]'
+LOAD = 'self.base, self.batch, self.seen = base, state["batch"], state["seen"]'
 BASE = 'kept | {"betas": tuple(settings["betas"])}'
 STATE = 'return {"base": dict(self.base), "batch": self.batch, "seen": self.seen}'
 OUT = 'return self.base | {"lr": self.base["lr"] * factor, "betas": tuple(self.base["betas"])}'
@@ -356,7 +354,7 @@ for _thought, *_changes in [
     ),
     (
         "the stop lost the tokens seen: the curve began anew",
-        (LOAD, 'self.base, self.batch = dict(state["base"]), state["batch"]'),
+        (LOAD, 'self.base, self.batch = base, state["batch"]'),
     ),
     (
         "the stop lost what the change had moved",
@@ -364,7 +362,7 @@ for _thought, *_changes in [
     ),
     (
         "the stop lost the batch: the next k is wrong",
-        (LOAD, 'self.base, self.seen = dict(state["base"]), state["seen"]'),
+        (LOAD, 'self.base, self.seen = base, state["seen"]'),
     ),
     (
         "a refused change left its batch behind: refuse first",
@@ -464,7 +462,6 @@ for _thought, _says, *_changes in [
         "a dictionary is needed, not its text: the caller writes the JSON",
         "not its text",
         (STATE, "import json\n\n        " + STATE.replace("{", "json.dumps({").replace("}", "})")),
-        (LOAD, "import json\n\n        state = json.loads(state)\n        " + LOAD),
     ),
     (
         "other keys of the group are in the state: keep the four that AdamW is told",

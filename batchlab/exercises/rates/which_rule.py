@@ -5,10 +5,10 @@ from batchlab.exercises import Exercise, worded
 CASES = {
     "A": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 40,000 images",
     "B": "the run of case C, grown already; now 1,024 -> 4,096 sequences",
-    "C": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 6,000 sequences",
+    "C": "pre-training, AdamW (0.9, 0.95), 256 -> 1,024 sequences; noise scale 60,000 sequences",
     "D": "pre-training, AdamW (0.9, 0.95), 256 -> 4,096 sequences",
     "E": "SGD on ImageNet, 256 -> 4,096 images, with warm-up; noise scale 2,000 images",
-    "F": "pre-training, AdamW (0.95, 0.99), 256 -> 4,096 sequences; noise scale 6,000 sequences",
+    "F": "pre-training, AdamW (0.95, 0.99), 256 -> 4,096 sequences; noise scale 60,000 sequences",
 }
 WORDS = ("linear", "full rule", "tune")
 WHY = {
@@ -38,7 +38,7 @@ exercise = Exercise(
     points=3,
     hints=(
         "which optimizer, which unit, which k?",
-        "compare the larger batch with the range where the rule was shown; of SGD with the noise scale",
+        "is the larger batch well below the noise scale?",
         "k (1 - beta1) of 1 or more ends the full rule; which beta1 has the run by then?",
     ),
     asked=lambda: "the rules of the cases",
