@@ -7,6 +7,8 @@ with plain causal attention. Other families attend through windows, soft caps or
 on across the border of two documents: `require_packable` refuses them and says why.
 """
 
+import hashlib
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ __all__ = [
     "PACKABLE",
     "VARLEN",
     "config_of",
+    "fingerprint",
     "has_varlen",
     "load",
     "recomputes",
@@ -95,6 +98,19 @@ def recomputes(model: Any) -> bool:
     names = ("is_activation_checkpointing", "is_gradient_checkpointing")
     name = next((name for name in names if hasattr(type(model), name)), "")
     return bool(getattr(model, name, False))
+
+
+def fingerprint(model: Any) -> str:
+    """Eight hex digits of what a config says: another number of heads is another model.
+
+    Where it came from, its dtype and the version that wrote it do not count.
+    """
+    config = getattr(model, "config", None)
+    told = config.to_dict() if hasattr(config, "to_dict") else {}
+    written = ("transformers_version", "dtype", "torch_dtype", "architectures")
+    kept = {k: v for k, v in told.items() if k not in written and not k.startswith("_")}
+    text = json.dumps(kept, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def load(

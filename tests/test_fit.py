@@ -176,6 +176,9 @@ def test_the_tries_of_another_optimizer_are_refused(small, monkeypatch, tmp_path
     assert slower == first, "its rate changes no memory"
     with pytest.raises(ValueError, match="its tries had optimizer = AdamW"):
         fit.largest_rows(small, DOCUMENTS, make_optimizer=other, **search)
+    heads = model.small(512, layers=2, hidden=32, heads=4)
+    with pytest.raises(ValueError, match="its tries had config = "):
+        fit.largest_rows(heads, DOCUMENTS, **search)
 
 
 def test_a_try_that_killed_the_process_twice_is_too_large(tmp_path):

@@ -79,3 +79,13 @@ def test_a_folder_brings_its_own_tokenizer(tmp_path, capsys):
     own = data.load(documents, tokenizer=model.tokenizer_name(tmp_path))
     assert own.tokens.max() == 8
     data.require_vocabulary(own, model.load(tmp_path))
+
+
+def test_other_heads_are_another_model_and_another_seed_or_dtype_is_the_same():
+    """The fault: tries with 1 head were taken for those with 16: both have as many weights."""
+    one = model.small(64, layers=1, hidden=32, heads=4)
+    same = model.small(64, layers=1, hidden=32, heads=4, seed=1).to(torch.bfloat16)
+    assert model.fingerprint(one) == model.fingerprint(same)
+    other = model.small(64, layers=1, hidden=32, heads=2)
+    assert model.fingerprint(one) != model.fingerprint(other)
+    assert model.fingerprint(one) != model.fingerprint(torch.nn.Linear(1, 1))

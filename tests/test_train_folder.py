@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from batchlab import cli, data, model
+from batchlab.cli import _progress
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _lock as lock
@@ -199,6 +200,24 @@ def test_a_link_that_leads_nowhere_is_told_so(tmp_path, monkeypatch, capsys, wor
     )
     assert capsys.readouterr().err == f"{said} the path itself\n"
     assert not Path("run").exists()
+
+
+def test_a_name_that_is_not_utf_8_is_refused_before_a_process_starts(tmp_path, capsys):
+    """The fault: the processes of the run died of it, and the same command was advised."""
+    name = os.fsdecode(b"donn\xe9es.jsonl")
+    assert cli.main(["train", str(tmp_path / "run"), "--data", name]) == 1
+    said = capsys.readouterr().err
+    assert (
+        said == f"batchlab: {name!r}: the name is not UTF-8, so no record can hold it: rename it\n"
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_closed_stderr_ends_no_training(monkeypatch):
+    """The fault: `2>&-` ended it without a word, in the bar of progress."""
+    monkeypatch.setattr(sys, "stderr", None)
+    with _progress.bar() as said:
+        said(1, 2, "step")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")

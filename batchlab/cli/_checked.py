@@ -4,6 +4,7 @@ parsed words  ->  check  ->  refused in one line, or let through
 """
 
 import argparse
+import os
 from pathlib import Path
 
 from batchlab import reading
@@ -40,6 +41,8 @@ def _require_training(args: argparse.Namespace) -> None:
 def _require_there(name: str, *, any_suffix: bool) -> None:
     """A hub name is not looked up; what looks like a path must be one."""
     path = Path(name)
+    if not name.isascii() and os.fsencode(name).decode(errors="ignore") != name:
+        raise ValueError(f"{name!r}: the name is not UTF-8, so no record can hold it: rename it")
     reading.require_target(path)
     like_a_path = path.is_absolute() or name.startswith(".") or path.suffix == ".json"
     if (like_a_path or (any_suffix and path.suffix)) and not path.exists():

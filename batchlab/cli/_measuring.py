@@ -68,7 +68,7 @@ def prepare(args: argparse.Namespace) -> Prepared:
     family = one.config.model_type
     identity = Identity(
         Model(name, parameters, family),
-        f"{name}-{family}-{parameters}" + (f"-{kernel}" if kernel else ""),
+        f"{name}-{family}-{parameters}-{model.fingerprint(one)}" + (f"-{kernel}" if kernel else ""),
         corpus.name,
         corpus.fingerprint,
     )

@@ -1,4 +1,4 @@
-"""A bar on stderr for work that takes a while; nothing where stderr is no terminal.
+"""A bar on stderr for work that takes a while; nothing where stderr is closed or no terminal.
 
 done, of, what is next  ->  a bar that is gone when the work ends
 """
@@ -17,7 +17,12 @@ def bar() -> Iterator[Report]:
     """Yield `report(done, of, text)`; `of` is None where nobody knows how much there is."""
     from tqdm import tqdm
 
-    with tqdm(disable=None, file=sys.stderr, leave=False, dynamic_ncols=True) as shown:
+    with tqdm(
+        disable=True if sys.stderr is None else None,
+        file=sys.stderr,
+        leave=False,
+        dynamic_ncols=True,
+    ) as shown:
 
         def report(done: int, of: int | None, text: str) -> None:
             shown.total, shown.n = of, done

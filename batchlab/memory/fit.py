@@ -30,7 +30,7 @@ from batchlab.memory._models import unwrapped
 from batchlab.memory._rehearsal import Rehearsal
 from batchlab.memory._step import How
 from batchlab.memory.optimizers import MakeOptimizer
-from batchlab.model import recomputes
+from batchlab.model import fingerprint, recomputes
 from batchlab.plan import Plan
 
 __all__ = [
@@ -197,6 +197,7 @@ def _setting(model: Any, how: How, tokens: Sequence[int]) -> dict[str, Any]:
         "attention": getattr(getattr(base, "config", None), "_attn_implementation", None),
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "documents": len(tokens),
+        "config": fingerprint(base),
         "parameters": sum(one.numel() for one in parameters),
         "trained": sum(one.numel() for one in parameters if one.requires_grad),
     }

@@ -30,13 +30,13 @@ def require_same(cells: Iterable[Cell], why: str, *, precision: bool = False) ->
 def _require_once(cells: list[Cell]) -> None:
     """ValueError where steps of a launch stand twice: intervals would shrink."""
     told = Counter(
-        (one.run, one.ranks, str(one.more["last_step"]))
+        (one.run, one.ranks, one.source, str(one.more["last_step"]))
         for one in cells
         if "last_step" in one.more and one.repeats == 1
     )
     again = [one for one, times in told.items() if times > 1]
     if again:
-        run, _, last = again[0]
+        run, _, _, last = again[0]
         raise ValueError(
             f"{len(again)} of {len(told)} records stand there more than once, as that of run "
             f"{run} up to its step {last}: what was measured once counts once"
