@@ -105,8 +105,7 @@ def fingerprint(model: Any) -> str:
 
     Where it came from, its dtype and the version that wrote it do not count.
     """
-    config = getattr(model, "config", None)
-    told = config.to_dict() if hasattr(config, "to_dict") else {}
+    told = getattr(getattr(model, "config", None), "to_dict", dict)()
     written = ("transformers_version", "dtype", "torch_dtype", "architectures")
     kept = {k: v for k, v in told.items() if k not in written and not k.startswith("_")}
     text = json.dumps(kept, sort_keys=True, default=str)

@@ -17,12 +17,8 @@ def bar() -> Iterator[Report]:
     """Yield `report(done, of, text)`; `of` is None where nobody knows how much there is."""
     from tqdm import tqdm
 
-    with tqdm(
-        disable=True if sys.stderr is None else None,
-        file=sys.stderr,
-        leave=False,
-        dynamic_ncols=True,
-    ) as shown:
+    hidden = sys.stderr is None or None  # None asks whether it is a terminal
+    with tqdm(disable=hidden, file=sys.stderr, leave=False, dynamic_ncols=True) as shown:
 
         def report(done: int, of: int | None, text: str) -> None:
             shown.total, shown.n = of, done
