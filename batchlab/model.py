@@ -105,7 +105,7 @@ def fingerprint(model: Any) -> str:
 
     Where it came from, its dtype and the version that wrote it do not count.
     """
-    told = getattr(getattr(model, "config", None), "to_dict", dict)()
+    told: dict[str, Any] = getattr(getattr(model, "config", None), "to_dict", dict)()
     written = ("transformers_version", "dtype", "torch_dtype", "architectures")
     kept = {k: v for k, v in told.items() if k not in written and not k.startswith("_")}
     text = json.dumps(kept, sort_keys=True, default=str)
