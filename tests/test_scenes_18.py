@@ -89,12 +89,14 @@ def test_a_plan_keeps_the_wish_and_its_totals_add_up(seed):
 def test_the_plan_that_the_page_counts_by_hand():
     wish = {"slots": 40_960, "row": 640, "kind": "lora", "rank": 16, "epochs": 3}
     wish |= {"utilisation": cluster.UTILISATION}
-    device = {"bytes": 80 * 10**9, "count": 1, "peak": 1e15, "price": 3.0}
+    peak = roofline.DEVICES["H100 SXM"].flops_per_second
+    device = {"bytes": 80 * 10**9, "count": 1, "peak": peak, "price": 3.0}
     sheet, texts = scenes.sheet_of(scenes.LLAMA_8B), lengths.gsm8k().tolist()
     found = plan_run.plan_run(texts, sheet, device, wish)
     assert plan_run.rows_that_fit(sheet, wish, 640, device["bytes"]) == 14
     assert (found["rows"], found["accumulation"], found["steps"]) == (8, 8, 111)
     assert found["slots"] == 3 * 2312 * 640 == 4_439_040
+    assert [round(60 * hours, 1) for hours in found["hours"]] == [6.4, 9.5]
 
 
 def test_guesses_are_judged_by_their_factor_and_their_side():
