@@ -40,7 +40,7 @@ class BudgetSampler:
 
     def __iter__(self):
         own = self.batches()
-        self.epoch += 1  # now: a loop that is left by `break` is not given again
+        self.epoch += 1  # now: after a `break`, the next loop gets a new order
         yield from own
 
     def __len__(self):
@@ -293,7 +293,7 @@ EVEN = """        missing = -len(made) % self.ranks
         made += (made * self.ranks)[:missing]
 """
 CUT = "        made = cut(self.lengths, order.tolist(), self.slots)\n"
-NEXT = "        self.epoch += 1  # now: a loop that is left by `break` is not given again\n"
+NEXT = "        self.epoch += 1  # now: after a `break`, the next loop gets a new order\n"
 OWN = "        yield from own\n"
 DEAL, COUNT = "        return dealt(made, self.rank, self.ranks)\n", "return len(self.batches())"
 SHARE = "        return made[self.rank :: self.ranks]\n"
