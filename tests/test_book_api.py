@@ -74,6 +74,7 @@ def test_every_public_class_and_function_says_what_it_is():
     assert [name for name, text in found.items() if not text.strip()] == []
 
 
+@pytest.mark.slow
 def test_docutils_reads_every_docstring_without_a_warning(extension):
     """The judge; beside it the mistake: as they stand, some of them are read as markup."""
     from docutils.core import publish_doctree

@@ -182,6 +182,7 @@ def test_a_new_run_of_a_file_that_changed_begins_a_new_index(path):
     assert Indexed(path).slots["proof"].all()
 
 
+@pytest.mark.slow
 def test_torn_and_foreign_indexes_are_begun_anew(path):
     list(Stream(path, 64))
     index = path.with_name("documents.jsonl.index")

@@ -153,12 +153,11 @@ def test_a_search_goes_on_where_it_stopped(small, monkeypatch, tmp_path):
         fit.largest_rows(small, DOCUMENTS, budget_bytes=wall, journal=path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "other",
     [
-        pytest.param(
-            lambda parameters: torch.optim.SGD(parameters, lr=1.0), marks=pytest.mark.slow
-        ),
+        lambda parameters: torch.optim.SGD(parameters, lr=1.0),
         lambda parameters: torch.optim.AdamW(parameters, amsgrad=True),
     ],
 )

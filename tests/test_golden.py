@@ -48,7 +48,7 @@ def printed(words: list[str]) -> str:
     return out.getvalue()
 
 
-SLOW = ("report.json", "report.txt", "memory.json", "memory.txt")  # steps are traced for them
+SLOW = ("report.json", "report.txt", "memory.json", "memory.txt", "serve-sim.txt")  # seconds each
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,7 @@ def test_cells_that_end_their_process_are_no_fault_of_ours(engine):
     assert {one.verdict for one in judged} == {"TIMEOUT"}
 
 
+@pytest.mark.slow
 def test_a_folder_goes_however_deep_it_is_and_whatever_it_forbids(tmp_path):
     here, top = Path.cwd(), tmp_path / "top"
     top.mkdir()

@@ -41,7 +41,10 @@ ONE = "def scaled(v, f):\n    return 1"
 NESTED = "def total(lengths):\n    x = {}\n    for _ in range(60): x = {}\n    return x"
 
 
-@pytest.mark.parametrize("start", ["[x, x]", "(x, x)", "{1: x, 2: x}"])
+@pytest.mark.parametrize(
+    "start",
+    ["[x, x]", *(pytest.param(one, marks=pytest.mark.slow) for one in ("(x, x)", "{1: x, 2: x}"))],
+)
 def test_what_is_nested_without_end_costs_one_question(engine, start):
     code = NESTED.format("[1]", start)
     found, said = told(engine, right_but(total=code, scaled=ONE))
@@ -66,6 +69,7 @@ FLOOD = """from batchlab.grading import _errors
 _errors.told = lambda error: {"names": ["E"], "text": "", "complaint": "x" * (15 << 20)}"""
 
 
+@pytest.mark.slow
 def test_errors_of_many_cells_are_kept_short(engine):
     """Together they are longer than one message may be."""
     more = [cell("first", FLOOD), *[cell(f"e{n}", f"raise OSError({n})") for n in range(20)]]

@@ -59,6 +59,7 @@ def test_a_position_is_gone_on_with_by_another_builder_but_by_no_other_rank():
             Loader(DOCUMENTS, ORDER, **how).resume(mine)
 
 
+@pytest.mark.slow
 def test_a_killed_loader_loses_and_repeats_nothing(tmp_path):
     log, place = tmp_path / "log", tmp_path / "place.json"
     code = (

@@ -17,7 +17,8 @@ PEFT = pytest.mark.filterwarnings("ignore:.*gradient_checkpointing` is deprecate
 
 
 @PEFT
-@pytest.mark.parametrize("name", [QUICK[0], pytest.param(QUICK[1], marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", QUICK)
 def test_the_prediction_is_within_3_per_cent(name):
     found = memory_errors.compared(CASES[name])
     assert abs(found.error) < WITHIN, str(found)

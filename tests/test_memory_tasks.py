@@ -43,6 +43,7 @@ def test_the_task_of_a_model_is_read_from_its_class(config, task):
     assert task_of(model).name == task
 
 
+@pytest.mark.slow
 def test_a_classifier_has_no_logits_of_every_word():
     """As a causal LM, BERT would hold 2 x 16 rows of 500 logits and a head that is not there."""
     one = trace.predict_peak(bert("BertForSequenceClassification"), **TWO)
@@ -52,6 +53,7 @@ def test_a_classifier_has_no_logits_of_every_word():
     assert gaps.total_bytes > one.total_bytes
 
 
+@pytest.mark.slow
 def test_a_scan_adds_its_gradients_into_one_buffer():
     """One more of all its states was told: 7 % of this step."""
     shape = {"vocab_size": 512, "hidden_size": 64, "state_size": 16, "num_hidden_layers": 2}
@@ -115,6 +117,7 @@ def mixture(middle=32):
     )
 
 
+@pytest.mark.slow
 def test_a_device_keeps_its_share_of_the_experts():
     """4 experts of 3 x 32 x 32 in each of 2 layers: 24,576 weights, of which a quarter stays."""
     one, four = (trace.predict_peak(mixture(), **TWO, experts=n).by_phase for n in (1, 4))
@@ -125,6 +128,7 @@ def test_a_device_keeps_its_share_of_the_experts():
     assert one["forward"]["activations"] == four["forward"]["activations"], "as many tokens"
 
 
+@pytest.mark.slow
 def test_zero_3_has_shared_the_experts_already():
     """What is left to spread is what is gathered: a layer with a share of its experts."""
     shard = trace.Shard(3, 4)

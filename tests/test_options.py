@@ -291,6 +291,7 @@ def test_the_output_names_the_precision_of_the_device_that_is_here(monkeypatch, 
     assert peaks["float32"] == pytest.approx(2 * peaks["bfloat16"], rel=0.01)  # blocks of 512 bytes
 
 
+@pytest.mark.slow
 def test_memory_is_predicted_for_the_device_that_is_named(capsys):
     """A GPU's allocator rounds up and its optimizer works on all tensors at once: more bytes."""
     found = {}

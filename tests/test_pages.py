@@ -19,6 +19,7 @@ def laid_out(tmp_path_factory):
     return pages.laid_out(ROOT, None, tmp_path_factory.mktemp("cache"))
 
 
+@pytest.mark.slow
 def test_every_lesson_has_its_address_its_card_and_its_place_in_the_contents(laid_out):
     contents = laid_out["_toc.yml"].decode()
     front = laid_out["index.md"].decode()

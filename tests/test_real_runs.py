@@ -102,6 +102,7 @@ def is_credited(html, labels):
     return RECORD.notice in html and all(label in html for label in labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_shows_no_row_without_its_notice_and_its_owner(name, tmp_path):
     figure = FIGURES[name]()
@@ -177,6 +178,7 @@ def test_what_surprised_is_counted():
     assert len(slow) == 2 and all("deepspeed" in one.framework.lower() for one in slow)
 
 
+@pytest.mark.slow
 def test_the_name_has_its_sign_and_stands_in_no_file_function_or_title():
     seen = 0
     sources = [*ROOT.glob("book/*.md"), *ROOT.glob("book/*.toml"), *ROOT.glob("solutions/*/*.md"),

@@ -49,6 +49,7 @@ def test_without_noise_prices_are_those_that_were_planted(monkeypatch):
     assert sweeps.prices(other)[1] > 1.3 * run.slot, "the mistake: no recomputation"
 
 
+@pytest.mark.slow
 def test_the_library_agrees_on_every_run_of_the_ward_but_has_no_number_for_memory():
     for run in planted.ward().values():
         found = doctor.diagnose(run.cells).causes[0]

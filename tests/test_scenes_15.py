@@ -98,6 +98,7 @@ def step_of(rank, parts):
     return exact_step(rank, *parts[rank.rank])
 
 
+@pytest.mark.slow
 def test_real_documents_give_one_step_however_they_are_dealt_and_in_processes():
     one, two = (ranks.run(step_of, many, scenes.step_case(many, 8, 3)) for many in (1, 2))
     assert np.allclose(flat(one.results[0][0]), flat(two.results[0][0]), atol=1e-12)

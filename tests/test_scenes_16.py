@@ -106,6 +106,7 @@ def test_a_decision_is_told_by_the_fact_against_it():
         assert said in reasons.why(steps, at, after[at] | wrong, most), said
 
 
+@pytest.mark.slow
 def test_a_short_real_run_grows_by_the_reference_and_stays_at_its_maximum():
     ran = scenes.trained(control, seed=0, tokens=3200, most=4)
     assert ran["sizes"][0] == 2 and ran["sizes"][-1] == 4 and ran["tokens"] >= 3200

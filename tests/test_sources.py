@@ -55,6 +55,7 @@ def test_prose_and_quiz_arrive_in_words_of_a_notebook(built):
             assert cell["metadata"]["jupyter"] == {"source_hidden": True}
 
 
+@pytest.mark.slow
 def test_check_mode_names_what_differs_and_writes_nothing(built, tmp_path):
     copy = shutil.copytree(built, tmp_path / "course")
     source = copy / "solutions/02_tiny/tiny.md"
@@ -105,6 +106,7 @@ MATRIX = [
 ]
 
 
+@pytest.mark.slow
 def test_a_book_gets_a_page_a_lesson_and_one_that_leads_there(built, tmp_path):
     module("matrix", "02_tiny", "--root", str(built), "--pages", str(tmp_path / "made"))
     table = (tmp_path / "made/02_tiny.md").read_text()
@@ -229,6 +231,7 @@ def test_the_lines_of_all_blanks_of_an_answer_are_counted_together(tmp_path):
     assert any("17 lines to write; at most 15" in fault for fault in faults), faults
 
 
+@pytest.mark.slow
 def test_what_learners_keep_is_no_part_of_the_course(built, tmp_path):
     copy = shutil.copytree(built, tmp_path / "course")
     for room in ("lessons", "solutions"):

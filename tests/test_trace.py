@@ -157,6 +157,7 @@ def test_the_peak_alone_would_not_have_extrapolated():
     assert straight < 0.97 * peaks[2].total_bytes
 
 
+@pytest.mark.slow
 def test_kinds_are_what_they_should_be():
     shape = config(4, 64, 1024)
     found = trace.predict_peak(shape, rows=2, length=128)
@@ -298,7 +299,12 @@ def test_the_depths_differ_by_whole_periods_and_end_like_the_model():
 @pytest.mark.parametrize(
     ("kind", "more", "words"),
     [
-        ("CLIPText", {}, "clip_text_model cannot be traced: Unrecognized configuration"),
+        pytest.param(
+            "CLIPText",
+            {},
+            "clip_text_model cannot be traced: Unrecognized configuration",
+            marks=pytest.mark.slow,
+        ),
         ("Dots1", {"n_routed_experts": 4}, r"makes no model of this config \(TypeError"),
     ],
 )
@@ -308,6 +314,7 @@ def test_a_family_that_cannot_be_traced_is_refused_in_one_line(kind, more, words
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_grouped_heads_in_float32_store_all_scores_on_a_gpu():
     """Judged by the same kernel on the CPU; the flash kernel would have stored a quarter less."""
     shape = config(2, 64, 64)

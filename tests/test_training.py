@@ -269,6 +269,7 @@ def test_shards_by_hand():
     assert found[3]["optimizer"] == kinds | after
 
 
+@pytest.mark.slow
 def test_shards_leave_activations_and_share_the_rest():
     made = tiny()
     whole = trace.predict_peak(made, rows=2, length=64)
@@ -316,6 +317,7 @@ def test_a_loss_in_chunks_is_the_same_step(chunk, adapted):
     assert not alike(whole, doubled, rtol=1e-4, atol=1e-7), "the mistake beside the law"
 
 
+@pytest.mark.slow
 def test_a_loss_in_chunks_holds_one_chunk_of_logits():
     shape = tiny().config
     how = {"rows": 2, "length": 128}

@@ -10,7 +10,7 @@ from batchlab.cluster import _world, distributed
 from batchlab.loop import StepWorld
 from batchlab.loop._world import filler
 
-FORMS = ["plain", "ddp", "fsdp", "fsdp, reducing every time"]
+RARE = [pytest.param(one, marks=pytest.mark.slow) for one in ("plain", "fsdp, reducing every time")]
 SHARES = {2: [[0, 1, 2], [3, 4]], 3: [[0, 1, 2], [3, 4], []]}
 
 
@@ -80,7 +80,7 @@ def steps(rank, share, form, mistake=""):
     }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["ddp", "fsdp", *RARE])
 @pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_processes_take_the_step_of_one(size, form):
     """Unequal micro-batches, unequal targets, and of three processes one that has nothing."""
@@ -94,12 +94,13 @@ def test_the_average_over_processes_would_be_another_step():
     assert found[0]["norm"] > 0.4
 
 
-@pytest.mark.parametrize("form", ["ddp", "fsdp"])
+@pytest.mark.parametrize("form", [pytest.param("ddp", marks=pytest.mark.slow), "fsdp"])
 def test_a_wrapped_model_without_its_world_is_refused_and_hangs_nobody(form):
     with pytest.raises(distributed.RankError, match=f"under {form.upper()} sums .* Give world="):
         distributed.run(steps, 2, SHARES[2], form, "no world", timeout=30)
 
 
+@pytest.mark.slow
 def test_a_wrapper_that_sums_by_itself_adds_in_its_own_dtype():
     with pytest.raises(distributed.RankError, match="accumulate_in is for gradients that no"):
         distributed.run(steps, 2, SHARES[2], "ddp", "wider", timeout=30)

@@ -188,12 +188,12 @@ def test_a_guess_uncovers_what_it_was_about_and_progress_is_kept(browser, host):
     quiz.get_by_role("radio").first.check()
     quiz.get_by_role("button", name="Check question 1").click()
     progress = page.locator("[data-progress]").first
-    expect(progress).to_contain_text("1 of 2 guesses, 1 of 6 questions")
+    expect(progress).to_contain_text("1 of 2 guesses, 1 of 5 questions")
     page.reload()
     expect(truth).to_be_visible()
     page.goto(f"{host}/index.html")
     card = page.locator(f'li[data-lesson="{Path(LESSONS[1]).name}"]')
-    expect(card).to_contain_text("1 of 2 guesses, 1 of 6 questions")
+    expect(card).to_contain_text("1 of 2 guesses, 1 of 5 questions")
     with page.expect_download() as given:
         page.get_by_role("button", name="Export what I answered here").click()
     exported = json.loads(Path(given.value.path()).read_text())

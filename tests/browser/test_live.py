@@ -87,6 +87,9 @@ def test_a_lesson_is_worked_in_its_page_kept_exported_and_graded_equal(page, tmp
     assert not [one for one in page.asked if "pyodide" in one], "nothing before the first question"
     assert wrong.thought in told(page)
     expect(box(page).locator(".bl-badge")).to_have_text(BEGUN)
+    guess = page.get_by_role("textbox", name="Your guess, of the slots:")
+    guess.fill("0.5")
+    guess.press("Enter")  # uncovers what stands behind it
     drawn = page.get_by_text("What waste gives is drawn here once it is right")
     assert drawn.is_visible() and not page.locator(".bl-from-waste img").is_visible()
     here = [name for name, more in needs(TOPIC).items() if not more]

@@ -1,4 +1,4 @@
-"""One switch for all that is fuzzed: 150 inputs every day, 10,000 with `make deep`."""
+"""One switch for all that is fuzzed: 100 inputs every day, 10,000 with `make deep`."""
 
 from datetime import timedelta
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 PROFILES = [
-    pytest.param(150, id="everyday"),
+    pytest.param(100, id="everyday"),
     pytest.param(10_000, id="deep", marks=pytest.mark.deep),
 ]
 
