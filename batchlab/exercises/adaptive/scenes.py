@@ -21,11 +21,11 @@ PALM = [(one.from_tokens, one.tokens_per_step) for one in rates.PUBLISHED["palm-
 
 def ramps():
     """The published ramps as a table: first and last step, and whether the source was read."""
-    lines = [f"{'run':<14}{'from':>14}{'to':>14}   reached at   source"]
+    lines = [f"{'run':<14}{'tokens/step':>14}{'at the end':>14}   reached at   source"]
     for name, ramp in rates.PUBLISHED.items():
         first, last = ramp.stages[0], ramp.last
-        kind = "straight line" if ramp.straight else f"{len(ramp.stages)} stages"
-        read = "quoted by others" if ramp.second_hand else "read"
+        kind = "only the ends are known" if ramp.straight else f"{len(ramp.stages)} stages"
+        read = "quoted by others" if ramp.second_hand else "its own report"
         lines.append(
             f"{name:<14}{first.tokens_per_step:>14,}{last.tokens_per_step:>14,}"
             f"{last.from_tokens / 1e9:>10,.1f} B   {read}; {kind}"
