@@ -64,7 +64,7 @@ def fitted(guard, step, optimizer, budget, sequences, length):
     return guard(limited, [row] * sequences, sequences, sequences)[0], peaks
 
 
-def whole_run(texts, network, place, sheet, device, wish, rate, pieces):
+def whole_run(corpus, network, place, sheet, device, wish, rate, pieces):
     """(plan, rows that fit, bytes at the peak, [(slots, seconds, loss) of each step]) of a run.
 
     pieces are (plan_run, pack_rows, take_step, guard): the guard tries real steps against the
@@ -73,6 +73,7 @@ def whole_run(texts, network, place, sheet, device, wish, rate, pieces):
     import torch
 
     plan_run, pack_rows, take_step, guard = pieces
+    texts = [one["input_ids"].tolist() for one in corpus]
     row, lengths, log = wish["row"], [len(text) for text in texts], []
 
     def fresh(lr):

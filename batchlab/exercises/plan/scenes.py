@@ -25,6 +25,7 @@ __all__ = [
     "packs",
     "page",
     "sheet_of",
+    "small_model",
     "steps_once",
     "take_step",
     "whole_run",
@@ -51,6 +52,15 @@ def sheet_of(shape, bytes_per_value=2):
         "vocabulary": shape.vocabulary,
         "flops": roofline.flops_per_token(shape, 1, convention="parameters"),
     }
+
+
+def small_model(vocabulary, place):
+    """A model of one layer, and its sheet; in float32 each weight takes 16 bytes, too."""
+    from batchlab import model
+
+    network = model.small(vocabulary, layers=1).to(place)
+    own = memory.ModelShape.from_config(network.config)
+    return network, sheet_of(own, bytes_per_value=4)
 
 
 def fastest(place):
