@@ -39,9 +39,9 @@ def grow(run, steps):
         (path / "weights").write_bytes(bytes(range(200)) * step)
         (path / "part" / "states").write_text(f"states of {step}")
         line = {"step": step, "tokens": 10 * step, "loss": 1 / step}
-        curves.append(run, line, to_disk=False)
-        curves.keep(run, path)
-        of_curve = pointer.measured(run / curves.CURVE)
+        written = curves.Written(run)
+        written.append(line, to_disk=False)
+        of_curve = written.keep(path)
         one = pointer.Latest(
             path.name, step, "a run", [], "d0c5", line, of_curve, pointer.seen(path), "this"
         )
@@ -302,7 +302,10 @@ def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
         (lambda run: flip(run / "checkpoints/LATEST"), "LATEST is damaged"),
         (lambda run: flip(run / curves.CURVE, 30), "is not as it was written up to step 3"),
         (lambda run: (run / curves.CURVE).unlink(), "curve.jsonl is gone"),
-        (lambda run: curves.append(run, {"step": 3, "tokens": 31}, to_disk=False), "line 4: step"),
+        (
+            lambda run: curves.Written(run).append({"step": 3, "tokens": 31}, to_disk=False),
+            "line 4: step",
+        ),
     ],
 )
 def test_verify_names_what_is_wrong(tmp_path, capsys, spoil, said):
@@ -337,13 +340,13 @@ def test_verify_says_where_nothing_proves_the_curve_and_what_is_not_there(tmp_pa
     """The faults: a line that somebody added was proven, and so was a run without checkpoints."""
     grow(tmp_path, 3)
     assert "nothing proves" not in shown(tmp_path, capsys)[1]
-    curves.append(tmp_path, {"step": 4, "tokens": 99}, to_disk=False)
+    curves.Written(tmp_path).append({"step": 4, "tokens": 99}, to_disk=False)
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "up to step 3; nothing proves the 1 later" in said
     assert "monitor, 0 files" in said and "cannot be compared" in said
     for number in (5, 6):
         line = {"step": number, "tokens": 100 * number, "held_out": 2.0}
-        curves.append(tmp_path, line, to_disk=False)
+        curves.Written(tmp_path).append(line, to_disk=False)
     shutil.rmtree(tmp_path / "checkpoints")
     code, said = shown(tmp_path, capsys)
     assert code == 1 and "goes on after a checkpoint, and there is none" in said

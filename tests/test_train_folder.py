@@ -46,7 +46,7 @@ def test_what_replaces_a_file_is_on_the_disk_before_it_does(tmp_path, monkeypatc
         held.append((part.read_text(), path.read_text()))
 
     monkeypatch.setattr(_pointer.os, "fsync", look)
-    _pointer.replace(path, "told")
+    _pointer.replace(path, b"told")
     assert held == [("told", "before")]
     assert path.read_text() == "told" and not part.exists()
 
@@ -121,9 +121,9 @@ def test_a_curve_whose_checkpoints_are_gone_is_not_begun_anew(tmp_path, capsys):
     told = [{"step": 1, "tokens": 9}, {"step": 2, "tokens": 18, "held_out": 1.5}]
     (tmp_path / alive.ASKED).write_text("of that run")
     for line in told:
-        curves.append(tmp_path, line, to_disk=False)
+        curves.Written(tmp_path).append(line, to_disk=False)
     _own.require_saved(tmp_path)  # killed before its first checkpoint was named
-    curves.append(tmp_path, {"step": 3, "tokens": 27}, to_disk=False)
+    curves.Written(tmp_path).append({"step": 3, "tokens": 27}, to_disk=False)
     assert cli.main(["train", str(tmp_path), "--steps", "3"]) == 1
     said = capsys.readouterr().err
     assert "a curve of 3 steps, and its checkpoints are gone" in said and said.count("\n") == 1
@@ -232,12 +232,14 @@ def test_a_link_that_leads_nowhere_is_no_name_of_a_hub(tmp_path, monkeypatch, do
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full, of Linux")
 def test_a_full_disk_names_the_file(tmp_path):
     """The mistake: an open file is written without its name, and so is its error."""
+    written = curves.Written(tmp_path)
+    (tmp_path / curves.CURVE).unlink()
     for name in ("asked.json.part", curves.CURVE, "lock"):
         (tmp_path / name).symlink_to("/dev/full")
     with pytest.raises(OSError, match=r"No space left on device: '.*/asked\.json\.part'"):
-        _pointer.replace(tmp_path / "asked.json", "told")
+        _pointer.replace(tmp_path / "asked.json", b"told")
     with pytest.raises(OSError, match=r"No space left on device: '.*/curve\.jsonl'"):
-        curves.append(tmp_path, {"step": 1}, to_disk=False)
+        written.append({"step": 1}, to_disk=False)
     with pytest.raises(OSError, match=r"'.*/lock'"), lock.held(tmp_path):
         pytest.fail("a lock that nobody can read")
 

@@ -149,7 +149,7 @@ def _run(
     """Start torchrun and listen to it; the folder is ours."""
     launch = secrets.token_hex(4)
     this = asked | {"launcher": os.getpid(), "launch": launch}
-    replace(folder / alive.ASKED, json.dumps(this))
+    replace(folder / alive.ASKED, json.dumps(this).encode())
     lock.alone(folder)
     log = folder / "log.txt"  # of all starts, each behind a line of its own
     with contextlib.suppress(OSError), log.open("a") as file:
@@ -179,8 +179,16 @@ def _run(
     finally:
         _ended(running, folder)
         said.wait()
+    if not (folder / alive.ASKED).exists():
+        raise RuntimeError(
+            f"{folder} was moved or removed while it trained: with the folder back in its place, "
+            "the same command goes on behind its last checkpoint"
+        )
     if (now := alive.asked(folder))["launch"] != launch:  # only where there are no locks
-        raise RuntimeError(f"{folder} was taken over by another start (process {now['launcher']})")
+        raise RuntimeError(
+            f"{folder} was taken over by another start (process {now['launcher']}), or is another "
+            "folder now"
+        )
     if running.returncode:
         raise RuntimeError(_reason(folder, said))
     return curve(folder)

@@ -1,0 +1,77 @@
+"""A run's folder that somebody else moves, links or writes to: the run stops, and proves no lie."""
+
+import os
+import re
+
+import pytest
+
+from batchlab.cluster import _curve as curves
+from batchlab.cluster import training
+
+posix = pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+
+
+def begun(run):
+    """A curve of two steps, and who writes it."""
+    run.mkdir()
+    written = curves.Written(run)
+    for step in (1, 2):
+        written.append({"step": step, "tokens": 10 * step}, to_disk=False)
+    return written
+
+
+def pointed_elsewhere(run):
+    """RUN is a link, and leads to another folder now."""
+    begun(run.with_name("other")).append({"step": 3, "tokens": 30}, to_disk=False)
+    run.rename(run.with_name("first"))
+    run.symlink_to("other")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda run: (run / curves.CURVE).unlink(), "is gone"),
+        (lambda run: run.rename(run.with_name("elsewhere")), "is gone"),
+        (lambda run: curves.Written(run).append({"step": 9}, to_disk=False), "is not as"),
+        (pointed_elsewhere, "is not as"),
+    ],
+    ids=["deleted", "moved", "written to", "pointed elsewhere"],
+)
+def test_a_curve_that_is_touched_while_it_grows_ends_the_run(tmp_path, change, what):
+    """The fault: the curve began late, and the run ended as if all were well."""
+    run = tmp_path / "run"
+    written = begun(run)
+    change(run)
+    path = re.escape(str(run / curves.CURVE))
+    with pytest.raises(ValueError, match=rf"^{path} {what}.* behind the last checkpoint$"):
+        written.append({"step": 3, "tokens": 30}, to_disk=False)
+
+
+def test_a_digit_that_somebody_changed_is_not_proven_by_the_next_checkpoint(tmp_path):
+    """The fault: its length was right, and the checkpoint sealed what it found."""
+    run, checkpoint = tmp_path / "run", tmp_path / "checkpoint"
+    checkpoint.mkdir()
+    written, path = begun(run), run / curves.CURVE
+    assert written.keep(checkpoint) == curves._measured(path.read_bytes())
+    path.write_bytes(path.read_bytes().replace(b"20", b"21"))
+    with pytest.raises(ValueError, match="is not as the run left it"):
+        written.keep(checkpoint)
+    assert b"20" in (checkpoint / curves.CURVE).read_bytes()
+
+
+@pytest.mark.slow
+@posix
+def test_a_run_that_is_moved_while_it_trains_says_so_and_goes_on_in_its_place(tmp_path):
+    run, there = tmp_path / "run", tmp_path / "there"
+
+    def move(lines):
+        if len(lines) >= 2 and not there.exists():
+            run.rename(there)
+
+    settings = training.Settings(rows=1, length=64)
+    with pytest.raises(RuntimeError, match=r"run was moved or removed while it trained: with the"):
+        training.launch(run, settings, steps=8, processes=1, heard=move)
+    assert not (run / curves.CURVE).exists() and not (run / "model").exists()
+    lines = training.launch(there, settings, steps=9, processes=1)
+    assert [line["step"] for line in lines] == list(range(1, 10))
