@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from batchlab import cli
+from batchlab.cluster import _alive as alive
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import training
 
@@ -75,3 +77,14 @@ def test_a_run_that_is_moved_while_it_trains_says_so_and_goes_on_in_its_place(tm
     assert not (run / curves.CURVE).exists() and not (run / "model").exists()
     lines = training.launch(there, settings, steps=9, processes=1)
     assert [line["step"] for line in lines] == list(range(1, 10))
+
+
+def test_a_model_whose_run_is_gone_does_not_pass_for_the_one_of_a_new_run(tmp_path, capsys):
+    """The fault: other documents were trained beside it, and until their end it was theirs."""
+    (tmp_path / alive.ASKED).write_text("of that run")
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/model.safetensors").write_text("weights")
+    assert cli.main(["train", str(tmp_path), "--steps", "1"]) == 1
+    said = capsys.readouterr().err
+    assert f"{tmp_path / 'model'} is of an earlier run, whose checkpoints are gone: move" in said
+    assert said.count("\n") == 1 and (tmp_path / "model/model.safetensors").exists()

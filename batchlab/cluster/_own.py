@@ -58,11 +58,19 @@ def require_same(checkpoints: Path, run: str) -> None:
 
 
 def require_saved(folder: Path) -> None:
-    """ValueError if the curve went on after a checkpoint, and none is there: it would be lost."""
+    """ValueError if the curve went on after a checkpoint, and none is there: it would be lost.
+
+    So is a trained model without any: until this run has written its own, it would pass for it.
+    """
     if not any(checkpoints(folder / "checkpoints")):
         lines = curve(folder)
         if was_saved(lines):
             raise ValueError(
                 f"{folder} has a curve of {len(lines):,} steps, and its checkpoints are gone: "
                 "bring them back, or give another folder"
+            )
+        if (folder / "model").exists():
+            raise ValueError(
+                f"{folder / 'model'} is of an earlier run, whose checkpoints are gone: move it "
+                "elsewhere, or give another folder"
             )
