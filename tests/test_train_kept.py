@@ -8,7 +8,7 @@ import pytest
 from batchlab import cli
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _curve as curves
-from batchlab.cluster import training
+from batchlab.cluster import _own, training
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
 
@@ -88,3 +88,21 @@ def test_a_model_whose_run_is_gone_does_not_pass_for_the_one_of_a_new_run(tmp_pa
     said = capsys.readouterr().err
     assert f"{tmp_path / 'model'} is of an earlier run, whose checkpoints are gone: move" in said
     assert said.count("\n") == 1 and (tmp_path / "model/model.safetensors").exists()
+
+
+@posix
+def test_a_copy_by_hard_links_does_not_grow_with_the_run(tmp_path):
+    """The fault: a run went on in such a copy, and wrote its steps into the curve of both."""
+    run, copy = tmp_path / "run", tmp_path / "copy"
+    begun(run)
+    (run / "monitor.jsonl").write_text("{}\n")
+    copy.mkdir()
+    for path in list(run.iterdir()):
+        os.link(path, copy / path.name)
+    held = {path.name: path.read_bytes() for path in run.iterdir()}
+    curves.cut_back(copy, None)
+    _own.separate(copy)
+    for name in held:
+        with (copy / name).open("ab") as file:
+            file.write(b"more")
+    assert held == {path.name: path.read_bytes() for path in run.iterdir()}

@@ -8,10 +8,18 @@ from pathlib import Path
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster._curve import curve, was_saved
-from batchlab.cluster._pointer import checkpoints, latest, strangers
+from batchlab.cluster._pointer import checkpoints, latest, replace, strangers
 from batchlab.reading import require_target
 
-__all__ = ["NOTES", "READ", "require_alone", "require_own", "require_same", "require_saved"]
+__all__ = [
+    "NOTES",
+    "READ",
+    "require_alone",
+    "require_own",
+    "require_same",
+    "require_saved",
+    "separate",
+]
 
 NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
 WRITES = (
@@ -36,6 +44,13 @@ def require_own(folder: Path) -> None:
             f"{folder} is no folder of a run, and a run would write over {', '.join(theirs)} in "
             "it: give a new one"
         )
+
+
+def separate(folder: Path) -> None:
+    """Make what a run adds to its own: a copy by hard links (cp -al) would grow with it."""
+    for path in [*folder.glob("monitor*.jsonl"), *folder.glob("log*.txt")]:
+        if path.stat().st_nlink > 1:
+            replace(path, path.read_bytes())
 
 
 def require_alone(model: Path) -> None:

@@ -134,6 +134,7 @@ def launch(
         run = settings.named()
         own.require_same(folder / "checkpoints", run)
         own.require_saved(folder)
+        own.separate(folder)
         asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
         asked |= {"report_to": list(report_to), "run": run}
         return _run(folder, asked, processes, restarts, heard)
