@@ -14,6 +14,7 @@ from torch.distributed.checkpoint.api import CheckpointException
 
 from batchlab import cli, records
 from batchlab.cli._proof import fault_of_records, proof
+from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _pointer as pointer
@@ -329,11 +330,24 @@ def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_pa
     (model / pointer.OWN).write_text(json.dumps(told | {"run": "a run"}))
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "after 2 steps; the last checkpoint is of step 3" in said
+    (model / "adapter_model.safetensors").write_text("mine")
+    code, said = shown(tmp_path, capsys)
+    assert code == 1 and f"no run wrote adapter_model.safetensors in {model}" in said
     flip(model / "model.safetensors")
     code, said = shown(tmp_path, capsys)
     assert code == 1 and "model.safetensors is damaged" in said
     (model / pointer.OWN).write_text("{")
     assert "whole.json is damaged" in shown(tmp_path, capsys)[1]
+
+
+def test_a_run_that_is_done_and_has_no_model_is_told_so(tmp_path, capsys):
+    """The fault: its model was removed, and nothing was wrong."""
+    grow(tmp_path, 3)
+    for steps, wanted in ((4, 0), (3, 1)):
+        (tmp_path / alive.ASKED).write_text(json.dumps({"steps": steps}))
+        code, said = shown(tmp_path, capsys)
+        assert code == wanted
+    assert f"{tmp_path / 'model'} is not there: the same command writes it anew" in said
 
 
 def test_verify_says_where_nothing_proves_the_curve_and_what_is_not_there(tmp_path, capsys):
