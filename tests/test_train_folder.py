@@ -250,7 +250,7 @@ def test_a_model_on_this_disk_is_named_with_its_config(tmp_path):
     config.write_text('{"rope_theta": 10000}')
     names = [training.Settings(model=str(path)).named() for path in (tmp_path, config, tmp_path)]
     assert names[0] == names[2] and f"model {tmp_path} (" in names[0]
-    config.write_text('{"rope_theta": 20000}')
+    config.write_text('{"rope_theta": 500000}')
     assert training.Settings(model=str(tmp_path)).named() != names[0]
     assert "model a/hub-name, " in training.Settings(model="a/hub-name").named()
 

@@ -2,13 +2,14 @@
 
 import os
 import re
+from dataclasses import asdict, replace
 
 import pytest
 
 from batchlab import cli
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _curve as curves
-from batchlab.cluster import _own, training
+from batchlab.cluster import _own, _process, training
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
 
@@ -106,3 +107,20 @@ def test_a_copy_by_hard_links_does_not_grow_with_the_run(tmp_path):
         with (copy / name).open("ab") as file:
             file.write(b"more")
     assert held == {path.name: path.read_bytes() for path in run.iterdir()}
+
+
+def test_weights_under_adapters_that_change_while_they_are_trained_end_the_run(tmp_path):
+    """The fault: they are mapped from their file, and the next checkpoint relied on others."""
+    base = tmp_path / "base"
+    base.mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (base / name).write_text("before")
+    settings = training.Settings(model=str(base), lora=4)
+    asked = {"settings": asdict(settings), "run": settings.named()}
+    written = begun(tmp_path / "run")
+    _process._require_same(written, asked)
+    (base / "model.safetensors").write_text("after")
+    with pytest.raises(ValueError, match=r"base was written to while adapters were trained above"):
+        _process._require_same(written, asked)
+    whole = {"settings": asdict(replace(settings, lora=None)), "run": "another"}
+    _process._require_same(written, whole)  # its checkpoints hold all weights

@@ -149,6 +149,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
         (folder / READ).write_text(rows.read)
         _note(folder, [*faults, cut_back(folder, found)], begun)
         written = Written(folder)
+        _require_same(written, asked)
     evaluated = rows.held_out[:EVALUATED]
     share = len(evaluated) // ranks or 1  # equally many: FSDP2 gathers weights for each
     kept, vain = [rows.held([one]) for one in evaluated[rank * share :][:share]], 0
@@ -181,7 +182,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
             _require_progress(vain, step + 1)
     rows.end()
     if written:
-        written.require_same()
+        _require_same(written, asked)
     write_folder(folder, model, rows.corpus.tokenizer, max(begun, steps), run)
 
 
@@ -191,7 +192,7 @@ def _save(
 ) -> None:  # fmt: skip
     """Write a checkpoint; then the first process writes its step's line, and what proves both."""
     if written:
-        written.require_same()  # a folder that was moved is not made anew
+        _require_same(written, asked)  # a folder that was moved is not made anew
     whole = saved / checkpoints.name(line["step"])
     checkpoints.write(saved, model, optimizer, line["step"])
     lanes = rows.states()
@@ -201,6 +202,20 @@ def _save(
         of_run = asked["run"], lanes, rows.fingerprint, line, of_curve, seen(whole)
         checkpoints.rely(saved, Latest(whole.name, line["step"], *of_run, asked["launch"]))
     dist.barrier()
+
+
+def _require_same(written: Written, asked: dict[str, Any]) -> None:
+    """ValueError unless the curve is as it was left, and what lies under adapters as it was named.
+
+    Frozen weights are mapped from their files: they change with them, while the run trains.
+    """
+    written.require_same()
+    settings = Settings(**asked["settings"])
+    if settings.lora and settings.named() != asked["run"]:
+        raise ValueError(
+            f"{settings.model} was written to while adapters were trained above it: bring it back, "
+            "and the same command begins behind the last checkpoint"
+        )
 
 
 def _require_progress(vain: int, step: int) -> None:

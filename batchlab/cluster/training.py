@@ -13,6 +13,7 @@ Words
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -234,9 +235,15 @@ def _with_proof(model: str | None, *, weights: bool) -> str | None:
         return model
     if weights and path.is_dir():
         held += sorted([*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")])
-    proof = "".join(measured(one)[1] for one in held)
+    proof = "".join(_digest(one, (at := one.stat()).st_size, at.st_mtime_ns) for one in held)
     short = proof if len(held) == 1 else hashlib.sha256(proof.encode()).hexdigest()
     return f"{model} ({short[:8]})"
+
+
+@functools.cache
+def _digest(path: Path, size: int, written: int) -> str:
+    """The checksum of a file of this size and date."""
+    return str(measured(path)[1])
 
 
 def kept(folder: Path) -> int:
