@@ -174,6 +174,17 @@ def test_a_name_to_which_no_model_can_be_written_is_refused_before_the_run(tmp_p
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+def test_a_folder_of_documents_is_no_folder_of_a_run(tmp_path, capsys):
+    """The fault: the curve was read as a document by the next start."""
+    (tmp_path / "a.txt").write_text("a word")
+    (tmp_path / "link").symlink_to(tmp_path)
+    for run in (tmp_path, tmp_path / "link"):
+        assert cli.main(["train", str(run), "--data", str(tmp_path), "--steps", "1"]) == 1
+        said = capsys.readouterr().err
+        assert f"{run} is where the documents are sought" in said and said.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
 @pytest.mark.parametrize(
     "words",
     [

@@ -28,14 +28,20 @@ WRITES = (
 )
 
 
-def require_own(folder: Path) -> None:
-    """ValueError if what a run would write over lies in a folder that is of no run, or the name
-    of the folder is one to which no model can be written, or a link that leads nowhere.
+def require_own(folder: Path, documents: str | None = None) -> None:
+    """ValueError if what a run would write over lies in a folder that is of no run, or its
+    documents do, or the name of the folder is one to which no model can be written, or a link that
+    leads nowhere.
     """
     require_target(folder)
     if os.fsencode(folder).decode(errors="ignore") != str(folder):
         raise ValueError(
             f"the name of a run's folder is UTF-8, got {str(folder)!r}: give another one"
+        )
+    if documents and Path(documents).resolve() == folder.resolve():
+        raise ValueError(
+            f"{folder} is where the documents are sought, and what a run writes would be read as "
+            "some of them: give another folder for the run"
         )
     if (folder / alive.ASKED).exists() or any(checkpoints(folder / "checkpoints")):
         return

@@ -117,7 +117,7 @@ def whole(folder: Path, run: str) -> tuple[Latest | None, list[str]]:
     if faults:
         raise ValueError(
             f"no whole checkpoint is left: {'; '.join(faults)}; give another folder, or delete "
-            f"{folder} to begin anew"
+            f"{folder}, and curve.jsonl and model beside it, to begin anew"
         )
     return None, []
 

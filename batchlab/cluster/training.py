@@ -4,7 +4,8 @@
 
 The step is `loop.train_step`; the processes are torchrun's, with gloo on CPUs and NCCL on GPUs.
 What a step sees depends on the seed and its number alone, so a run that was killed goes on as if
-nothing had happened, on as many processes as there are then.
+nothing had happened: bit for bit on as many processes, up to rounding on more or fewer. Only what
+dropout draws, in a model that has any, is another draw on another number of processes.
 
 What one process does stands in `_process`.
 
@@ -128,7 +129,7 @@ def launch(
         raise ValueError(f"{processes} processes: a step has {PIECES} pieces, one each at least")
     if settings.stream and settings.documents is None:
         raise ValueError("a stream is of documents of one's own: the embedded ones fit into memory")
-    own.require_own(folder)
+    own.require_own(folder, settings.documents)
     own.require_alone(folder / "model")
     folder.mkdir(parents=True, exist_ok=True)
     with lock.held(folder):
@@ -283,8 +284,9 @@ def _reason(folder: Path, heard: Heard) -> str:
         first = f"process {rank} ended with exit code {code} before it could join"
     else:
         first = "the processes could not be started, or wait for one another"
-    done = curve(folder)
+    done, at = _looked(folder), kept(folder)
     steps = f"{done[-1]['step']:,} steps are done" if done else "no step was done"
     told = f"{first}; {steps}; see {folder / 'log.txt'}"
     again = not any(what.startswith(MISTAKE) for what in own.values())
-    return f"{told}. The same command goes on from there" if again else told
+    begins = f"goes on from step {at:,}" if at else "begins anew"
+    return f"{told}. The same command {begins}" if again else told
