@@ -164,7 +164,7 @@ def test_a_checkpoint_of_another_run_is_not_gone_on_with(tmp_path):
 
 
 def test_what_is_trained_and_its_states_come_back_as_they_were(tmp_path, alone):
-    rows = SimpleNamespace(fingerprint="d0c5", require=lambda lanes: None)
+    rows = SimpleNamespace(fingerprint="d0c5", require=lambda *_: None)
     saved, _ = grow(tmp_path, 1)
 
     def made(seed):

@@ -81,8 +81,11 @@ class _Rows:
         self.held_out = [rows[at] for at in order[:held_out]]
         self.rows = [rows[at] for at in order[held_out:]]
 
-    def require(self, states: list[Any]) -> None:
+    def require(self, states: list[Any], checkpoint: Path) -> None:
         """Nothing: the fingerprint is that of all documents."""
+
+    def keep(self, checkpoint: Path) -> None:
+        """Nothing, for the same reason."""
 
     def begin(self, model: Any, states: list[Any], rank: int, ranks: int) -> None:
         """Nothing: a step's number says what it sees."""
@@ -199,6 +202,7 @@ def _save(
     if written:
         written.append(line, to_disk=True)
         of_curve = written.keep(whole)
+        rows.keep(whole)
         of_run = asked["run"], lanes, rows.fingerprint, line, of_curve, seen(whole)
         checkpoints.rely(saved, Latest(whole.name, line["step"], *of_run, asked["launch"]))
     dist.barrier()
