@@ -209,8 +209,7 @@ class Indexed:
 
     def _open(self) -> None:
         """Take what an earlier reader of the same file left, else begin anew."""
-        ends = bytes.fromhex(self.identity[1]).ljust(16, b"\0")
-        self._header = HEADER.pack(MAGIC, self.step, self.size, self._stamp[1], ends)
+        self._header = HEADER.pack(MAGIC, self.step, self.size, self._stamp[1], self._ends())
         self._places = self._all_places() if self.step >= SMALLEST else []
         for path in self._places:
             try:
@@ -235,13 +234,14 @@ class Indexed:
     def _slots_in(self, held: bytes) -> Any:
         """What an index says of this file, whatever its date; None if it is of another one."""
         magic, step, size, _, ends = HEADER.unpack_from(held)
-        if (magic, step, size, ends.rstrip(b"\0")) != (
-            MAGIC, self.step, self.size, bytes.fromhex(self.identity[1])
-        ):  # fmt: skip
+        if (magic, step, size, ends) != (MAGIC, self.step, self.size, self._ends()):
             return None
         known = np.frombuffer(held[HEADER.size :], SLOT, self.blocks).copy()
         known[known["proof"] != _proof(known["sum"], known["lines"])] = 0
         return known
+
+    def _ends(self) -> bytes:
+        return bytes.fromhex(self.identity[1]).ljust(16, b"\0")
 
     def _all_places(self) -> list[Path]:
         name = hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:16]
