@@ -84,6 +84,34 @@ def test_a_checkpoint_of_a_file_that_grew_is_refused_with_the_line(source):
         Streamed(settings).require(states)
 
 
+def test_a_file_that_changed_in_its_middle_is_refused_without_its_index_as_well(tmp_path):
+    """The fault: its ends were the same, and what its index knew was gone with the index."""
+    source, checkpoint = tmp_path / "documents.jsonl", tmp_path / "checkpoint"
+    checkpoint.mkdir()
+    lines = [f'{{"input_ids": [{n}, {n % 9}]}}' for n in range(10_000, 22_000)]
+    source.write_text("\n".join(lines))  # large enough for an index on disk
+    settings = training.Settings(str(source), str(tmp_path), rows=2, length=64, stream=True)
+    world = Streamed(settings)
+    world.begin(None, [], 0, 1)
+    for step in range(8):
+        world.of_step(step, 0, 1)
+    world.keep(checkpoint)
+    states, index = [world._stream.state_dict()], source.with_name("documents.jsonl.index")
+    index.unlink()
+    Streamed(settings).require(states, checkpoint)
+    (copy,) = checkpoint.iterdir()
+    read = next(iter(world._stream._shards.order(0, 0)))  # the first block of the first lane
+    begin = world._stream._shards._shards[0]._index.read(int(read))[0]
+    with source.open("r+b") as file:
+        file.seek(begin + len('{"input_ids": ['))
+        file.write(b"9")
+    index.unlink()
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"documents.jsonl changed since it was first read: "):
+            Streamed(settings).require(states, checkpoint)
+    assert copy.name == index.name
+
+
 def test_too_few_documents_and_token_ids_without_a_model_are_refused(tmp_path, source):
     few = tmp_path / "few.jsonl"
     few.write_text('{"input_ids": [1, 2]}\n' * 128)

@@ -60,7 +60,7 @@ def heard(folder, *lines):
         "raised RuntimeError: Application timeout caused pair closure",
     ],
 )
-def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo):
+def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo, monkeypatch):
     (tmp_path / "curve.jsonl").write_text('{"step": 3, "tokens": 9}\n{"step": 4')
     lines = [
         f"batchlab: process 0 {echo}",
@@ -71,7 +71,10 @@ def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo):
     lines.append("batchlab: process 1 raised ValueError: no")
     mistake = training._reason(tmp_path, heard(tmp_path, *lines))
     assert mistake.startswith("process 1 raised ValueError: no; 3 steps")
-    assert "goes on from there" in killed and "goes on from there" not in mistake
+    assert killed.endswith(". The same command begins anew") and "command" not in mistake
+    monkeypatch.setattr(training, "kept", lambda _: 2)
+    again = training._reason(tmp_path, heard(tmp_path, *lines[:2]))
+    assert again.endswith(". The same command goes on from step 2")
 
 
 def test_last_words_behind_a_bar_of_progress_are_heard(tmp_path, capfd):

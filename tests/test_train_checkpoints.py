@@ -14,6 +14,7 @@ from torch.distributed.checkpoint.api import CheckpointException
 
 from batchlab import cli, records
 from batchlab.cli._proof import fault_of_records, proof
+from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _pointer as pointer
@@ -39,9 +40,9 @@ def grow(run, steps):
         (path / "weights").write_bytes(bytes(range(200)) * step)
         (path / "part" / "states").write_text(f"states of {step}")
         line = {"step": step, "tokens": 10 * step, "loss": 1 / step}
-        curves.append(run, line, to_disk=False)
-        curves.keep(run, path)
-        of_curve = pointer.measured(run / curves.CURVE)
+        written = curves.Written(run)
+        written.append(line, to_disk=False)
+        of_curve = written.keep(path)
         one = pointer.Latest(
             path.name, step, "a run", [], "d0c5", line, of_curve, pointer.seen(path), "this"
         )
@@ -122,7 +123,8 @@ def test_where_none_is_whole_nothing_begins_anew_by_itself(tmp_path):
     saved, _ = grow(tmp_path, 3)
     for path in saved.glob("step_*/weights"):
         flip(path)
-    with pytest.raises(ValueError, match=r"no whole checkpoint is left: .*3/weights is .*2/weigh"):
+    told = r"no whole checkpoint is left: .*3/weights is .*2/weigh.* and curve.jsonl and model besi"
+    with pytest.raises(ValueError, match=told):
         pointer.whole(saved, "a run")
     assert pointer.whole(tmp_path / "nothing", "a run") == (None, [])
 
@@ -162,7 +164,7 @@ def test_a_checkpoint_of_another_run_is_not_gone_on_with(tmp_path):
 
 
 def test_what_is_trained_and_its_states_come_back_as_they_were(tmp_path, alone):
-    rows = SimpleNamespace(fingerprint="d0c5", require=lambda lanes: None)
+    rows = SimpleNamespace(fingerprint="d0c5", require=lambda *_: None)
     saved, _ = grow(tmp_path, 1)
 
     def made(seed):
@@ -302,7 +304,10 @@ def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
         (lambda run: flip(run / "checkpoints/LATEST"), "LATEST is damaged"),
         (lambda run: flip(run / curves.CURVE, 30), "is not as it was written up to step 3"),
         (lambda run: (run / curves.CURVE).unlink(), "curve.jsonl is gone"),
-        (lambda run: curves.append(run, {"step": 3, "tokens": 31}, to_disk=False), "line 4: step"),
+        (
+            lambda run: curves.Written(run).append({"step": 3, "tokens": 31}, to_disk=False),
+            "line 4: step",
+        ),
     ],
 )
 def test_verify_names_what_is_wrong(tmp_path, capsys, spoil, said):
@@ -326,6 +331,9 @@ def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_pa
     (model / pointer.OWN).write_text(json.dumps(told | {"run": "a run"}))
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "after 2 steps; the last checkpoint is of step 3" in said
+    (model / "adapter_model.safetensors").write_text("mine")
+    code, said = shown(tmp_path, capsys)
+    assert code == 1 and f"no run wrote adapter_model.safetensors in {model}" in said
     flip(model / "model.safetensors")
     code, said = shown(tmp_path, capsys)
     assert code == 1 and "model.safetensors is damaged" in said
@@ -333,17 +341,27 @@ def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_pa
     assert "whole.json is damaged" in shown(tmp_path, capsys)[1]
 
 
+def test_a_run_that_is_done_and_has_no_model_is_told_so(tmp_path, capsys):
+    """The fault: its model was removed, and nothing was wrong."""
+    grow(tmp_path, 3)
+    for steps, wanted in ((4, 0), (3, 1)):
+        (tmp_path / alive.ASKED).write_text(json.dumps({"steps": steps}))
+        code, said = shown(tmp_path, capsys)
+        assert code == wanted
+    assert f"{tmp_path / 'model'} is not there: the same command writes it anew" in said
+
+
 def test_verify_says_where_nothing_proves_the_curve_and_what_is_not_there(tmp_path, capsys):
     """The faults: a line that somebody added was proven, and so was a run without checkpoints."""
     grow(tmp_path, 3)
     assert "nothing proves" not in shown(tmp_path, capsys)[1]
-    curves.append(tmp_path, {"step": 4, "tokens": 99}, to_disk=False)
+    curves.Written(tmp_path).append({"step": 4, "tokens": 99}, to_disk=False)
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "up to step 3; nothing proves the 1 later" in said
     assert "monitor, 0 files" in said and "cannot be compared" in said
     for number in (5, 6):
         line = {"step": number, "tokens": 100 * number, "held_out": 2.0}
-        curves.append(tmp_path, line, to_disk=False)
+        curves.Written(tmp_path).append(line, to_disk=False)
     shutil.rmtree(tmp_path / "checkpoints")
     code, said = shown(tmp_path, capsys)
     assert code == 1 and "goes on after a checkpoint, and there is none" in said

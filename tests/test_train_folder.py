@@ -46,7 +46,7 @@ def test_what_replaces_a_file_is_on_the_disk_before_it_does(tmp_path, monkeypatc
         held.append((part.read_text(), path.read_text()))
 
     monkeypatch.setattr(_pointer.os, "fsync", look)
-    _pointer.replace(path, "told")
+    _pointer.replace(path, b"told")
     assert held == [("told", "before")]
     assert path.read_text() == "told" and not part.exists()
 
@@ -121,9 +121,9 @@ def test_a_curve_whose_checkpoints_are_gone_is_not_begun_anew(tmp_path, capsys):
     told = [{"step": 1, "tokens": 9}, {"step": 2, "tokens": 18, "held_out": 1.5}]
     (tmp_path / alive.ASKED).write_text("of that run")
     for line in told:
-        curves.append(tmp_path, line, to_disk=False)
+        curves.Written(tmp_path).append(line, to_disk=False)
     _own.require_saved(tmp_path)  # killed before its first checkpoint was named
-    curves.append(tmp_path, {"step": 3, "tokens": 27}, to_disk=False)
+    curves.Written(tmp_path).append({"step": 3, "tokens": 27}, to_disk=False)
     assert cli.main(["train", str(tmp_path), "--steps", "3"]) == 1
     said = capsys.readouterr().err
     assert "a curve of 3 steps, and its checkpoints are gone" in said and said.count("\n") == 1
@@ -171,6 +171,17 @@ def test_a_name_to_which_no_model_can_be_written_is_refused_before_the_run(tmp_p
     assert "the name of a run's folder is UTF-8, got " in said
     assert said.count("\n") == 1 and not list(tmp_path.iterdir())
     _own.require_own(tmp_path / "Läufe 走")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+def test_a_folder_of_documents_is_no_folder_of_a_run(tmp_path, capsys):
+    """The fault: the curve was read as a document by the next start."""
+    (tmp_path / "a.txt").write_text("a word")
+    (tmp_path / "link").symlink_to(tmp_path)
+    for run in (tmp_path, tmp_path / "link"):
+        assert cli.main(["train", str(run), "--data", str(tmp_path), "--steps", "1"]) == 1
+        said = capsys.readouterr().err
+        assert f"{run} is where the documents are sought" in said and said.count("\n") == 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
@@ -232,12 +243,14 @@ def test_a_link_that_leads_nowhere_is_no_name_of_a_hub(tmp_path, monkeypatch, do
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full, of Linux")
 def test_a_full_disk_names_the_file(tmp_path):
     """The mistake: an open file is written without its name, and so is its error."""
+    written = curves.Written(tmp_path)
+    (tmp_path / curves.CURVE).unlink()
     for name in ("asked.json.part", curves.CURVE, "lock"):
         (tmp_path / name).symlink_to("/dev/full")
     with pytest.raises(OSError, match=r"No space left on device: '.*/asked\.json\.part'"):
-        _pointer.replace(tmp_path / "asked.json", "told")
+        _pointer.replace(tmp_path / "asked.json", b"told")
     with pytest.raises(OSError, match=r"No space left on device: '.*/curve\.jsonl'"):
-        curves.append(tmp_path, {"step": 1}, to_disk=False)
+        written.append({"step": 1}, to_disk=False)
     with pytest.raises(OSError, match=r"'.*/lock'"), lock.held(tmp_path):
         pytest.fail("a lock that nobody can read")
 
@@ -248,7 +261,7 @@ def test_a_model_on_this_disk_is_named_with_its_config(tmp_path):
     config.write_text('{"rope_theta": 10000}')
     names = [training.Settings(model=str(path)).named() for path in (tmp_path, config, tmp_path)]
     assert names[0] == names[2] and f"model {tmp_path} (" in names[0]
-    config.write_text('{"rope_theta": 20000}')
+    config.write_text('{"rope_theta": 500000}')
     assert training.Settings(model=str(tmp_path)).named() != names[0]
     assert "model a/hub-name, " in training.Settings(model="a/hub-name").named()
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+import torch.distributed as dist
 from torch import nn
 
 from batchlab import cli, data, loop, model, rates
@@ -13,6 +14,14 @@ from batchlab.cluster._process import EVALUATED, _Rows, factor
 
 SMALL = {"rows": 1, "length": 64}
 TOKENS = {"schedule": "linear", "tokens": 1000, "warmup_tokens": 100}
+
+
+@pytest.fixture
+def alone():
+    """A world of this process."""
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    yield
+    dist.destroy_process_group()
 
 
 def curve_of(settings):
@@ -53,6 +62,21 @@ def test_a_model_with_a_tokenizer_is_not_trained_on_the_words_of_another(tmp_pat
         _made.tokenizer_of(training.Settings(model=str(tmp_path)))
     settings = training.Settings(documents="a.jsonl", model=str(tmp_path))
     assert _made.tokenizer_of(settings) == str(tmp_path)
+
+
+def test_the_model_of_a_run_can_be_trained_on_by_another(tmp_path, alone):
+    """The fault: its tokenizer had no end-of-sequence token, and texts were refused."""
+    corpus = data.embedded()
+    net = model.small(corpus.vocabulary, layers=1, hidden=16, heads=2)
+    _made.write_folder(tmp_path, net, corpus.tokenizer, 1, "a run")
+    texts = tmp_path / "some.txt"
+    texts.write_text("a word and more")
+    settings = training.Settings(documents=str(texts), model=str(tmp_path / "model"))
+    read = data.load(texts, tokenizer=_made.tokenizer_of(settings))
+    assert read.tokens.tolist() == data.load(texts).tokens.tolist()
+    net = model.load(settings.model)
+    assert net.config.eos_token_id == read.tokenizer.eos_token_id == 0
+    assert net.generation_config.eos_token_id == 0
 
 
 def test_a_config_alone_is_filled_from_the_seed(tmp_path):

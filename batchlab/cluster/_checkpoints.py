@@ -37,7 +37,7 @@ class Rows(Protocol):
 
     fingerprint: str
 
-    def require(self, states: list[Any]) -> None: ...
+    def require(self, states: list[Any], checkpoint: Path) -> None: ...
 
 
 def name(steps: int) -> str:
@@ -77,7 +77,7 @@ def resume(
     found, faults = _agreed(folder, rows.fingerprint, run)
     if found is None:
         return None, faults
-    rows.require(found.lanes)
+    rows.require(found.lanes, folder / found.name)
     if found.data != rows.fingerprint:
         raise ValueError(
             f"{folder} holds a run of other documents under the same name (fingerprint "

@@ -3,14 +3,15 @@
 curve.jsonl  <->  lines;  a checkpoint's record, the curve  ->  the curve up to its step
 """
 
+import hashlib
 import json
 import os
 from pathlib import Path
 from typing import Any
 
-from batchlab.cluster._pointer import Latest, measured, named, replace
+from batchlab.cluster._pointer import Latest, Measured, named, replace
 
-__all__ = ["CURVE", "append", "curve", "cut_back", "keep", "was_saved"]
+__all__ = ["CURVE", "Written", "curve", "cut_back", "was_saved"]
 
 CURVE = "curve.jsonl"
 
@@ -40,33 +41,71 @@ def was_saved(lines: list[dict[str, Any]]) -> bool:
     return any("held_out" in line for line in lines[:-1])
 
 
-def append(folder: Path, line: dict[str, Any], *, to_disk: bool) -> None:
-    """Add a step; `to_disk` waits for the disk, before a checkpoint relies on it."""
-    with named(folder / CURVE), (folder / CURVE).open("a") as file:
-        file.write(json.dumps(line) + "\n")
-        file.flush()
-        if to_disk:
-            os.fsync(file.fileno())
+class Written:
+    """The curve as this process leaves it; ValueError where it was moved, deleted or changed since.
 
+    Its length is looked at before each step, every byte of it before a checkpoint relies on it.
+    """
 
-def keep(folder: Path, checkpoint: Path) -> None:
-    """Copy the curve so far beside the weights, so that a checkpoint can bring it back."""
-    replace(checkpoint / CURVE, (folder / CURVE).read_text())
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / CURVE
+        self._digest, self._size = hashlib.sha256(), 0
+        self._path.touch()
+        self._add(self._path.read_bytes())
+
+    def _add(self, held: bytes) -> None:
+        self._digest.update(held)
+        self._size += len(held)
+
+    def require_same(self) -> None:
+        """ValueError unless as many bytes lie where the run left them."""
+        if not self._path.exists():
+            raise ValueError(self._told("is gone"))
+        if self._path.stat().st_size != self._size:
+            raise ValueError(self._told("is not as the run left it"))
+
+    def _told(self, what: str) -> str:
+        return (
+            f"{self._path} {what}: it, or its folder, was moved, deleted or changed while the run "
+            "wrote it; leave it to the run, and the same command begins behind the last checkpoint"
+        )
+
+    def append(self, line: dict[str, Any], *, to_disk: bool) -> None:
+        """Add a step; `to_disk` waits for the disk, before a checkpoint relies on it."""
+        self.require_same()
+        held = f"{json.dumps(line)}\n".encode()
+        with named(self._path), self._path.open("ab") as file:
+            file.write(held)
+            file.flush()
+            if to_disk:
+                os.fsync(file.fileno())
+        self._add(held)
+
+    def keep(self, checkpoint: Path) -> Measured:
+        """Copy the curve beside the weights, for the checkpoint to bring back; bytes, checksum."""
+        self.require_same()
+        held = self._path.read_bytes()
+        if _measured(held) != (found := [self._size, self._digest.hexdigest()]):
+            raise ValueError(self._told("is not as the run left it"))
+        replace(checkpoint / CURVE, held)
+        return found
 
 
 def cut_back(folder: Path, found: Latest | None) -> str:
     """Take back what the curve says of steps after the checkpoint; returns what was wrong with it.
 
     A curve that is not as the checkpoint saw it is replaced by the checkpoint's copy: what else it
-    says of earlier steps may be wrong as well.
+    says of earlier steps may be wrong as well. The file is a new one: a hard link keeps the old.
     """
-    path = folder / CURVE
-    if found is None:
-        replace(path, "")
-        return ""
-    path.touch()
-    if measured(path, found.curve[0]) == found.curve:
-        os.truncate(path, found.curve[0])
-        return ""
-    replace(path, (folder / "checkpoints" / found.name / CURVE).read_text())
-    return f"{path} was not as it was written up to step {found.steps:,}, and is so again"
+    path, fault, held = folder / CURVE, "", b""
+    if found is not None:
+        held = path.read_bytes()[: found.curve[0]] if path.exists() else b""
+        if _measured(held) != found.curve:
+            held = (folder / "checkpoints" / found.name / CURVE).read_bytes()
+            fault = f"{path} was not as it was written up to step {found.steps:,}, and is so again"
+    replace(path, held)
+    return fault
+
+
+def _measured(held: bytes) -> Measured:
+    return [len(held), hashlib.sha256(held).hexdigest()]

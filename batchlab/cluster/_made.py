@@ -98,12 +98,17 @@ def write_folder(folder: Path, model: nn.Module, tokenizer: Any, steps: int, run
     part = folder / f"{MODEL}.part"
     shutil.rmtree(part, ignore_errors=True)
     inside: Any = getattr(model, "module", model)
+    bare = tokenizer is not None and not hasattr(tokenizer, "save_pretrained")
+    if bare:  # the embedded one: its only special token ends a document
+        ((end, token),) = tokenizer.get_added_tokens_decoder().items()
+        inside.config.eos_token_id = inside.generation_config.eos_token_id = end
     inside.save_pretrained(part, state_dict=weights)
-    if hasattr(tokenizer, "save_pretrained"):
-        tokenizer.save_pretrained(part)
-    elif tokenizer is not None:
+    if bare:
         tokenizer.save(str(part / "tokenizer.json"))
-        (part / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": FAST}))
+        told = {"tokenizer_class": FAST, "eos_token": token.content}
+        (part / "tokenizer_config.json").write_text(json.dumps(told))
+    elif tokenizer is not None:
+        tokenizer.save_pretrained(part)
     (part / OWN).write_text(json.dumps({"steps": steps, "run": run, "files": seen(part)}))
     shutil.rmtree(folder / MODEL, ignore_errors=True)
     part.rename(folder / MODEL)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster._curve import curve, was_saved
-from batchlab.cluster._pointer import checkpoints, latest, strangers
+from batchlab.cluster._pointer import checkpoints, latest, replace, strangers
 from batchlab.reading import require_target
 
 __all__ = ["NOTES", "READ", "require_alone", "require_own", "require_same", "require_saved"]
+__all__ += ["separate"]
 
 NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
 WRITES = (
@@ -20,14 +21,20 @@ WRITES = (
 )
 
 
-def require_own(folder: Path) -> None:
-    """ValueError if what a run would write over lies in a folder that is of no run, or the name
-    of the folder is one to which no model can be written, or a link that leads nowhere.
+def require_own(folder: Path, documents: str | None = None) -> None:
+    """ValueError if what a run would write over lies in a folder that is of no run, or its
+    documents do, or the name of the folder is one to which no model can be written, or a link that
+    leads nowhere.
     """
     require_target(folder)
     if os.fsencode(folder).decode(errors="ignore") != str(folder):
         raise ValueError(
             f"the name of a run's folder is UTF-8, got {str(folder)!r}: give another one"
+        )
+    if documents and Path(documents).resolve() == folder.resolve():
+        raise ValueError(
+            f"{folder} is where the documents are sought, and what a run writes would be read as "
+            "some of them: give another folder for the run"
         )
     if (folder / alive.ASKED).exists() or any(checkpoints(folder / "checkpoints")):
         return
@@ -36,6 +43,13 @@ def require_own(folder: Path) -> None:
             f"{folder} is no folder of a run, and a run would write over {', '.join(theirs)} in "
             "it: give a new one"
         )
+
+
+def separate(folder: Path) -> None:
+    """Make what a run adds to its own: a copy by hard links (cp -al) would grow with it."""
+    for path in [*folder.glob("monitor*.jsonl"), *folder.glob("log*.txt")]:
+        if path.stat().st_nlink > 1:
+            replace(path, path.read_bytes())
 
 
 def require_alone(model: Path) -> None:
@@ -58,11 +72,19 @@ def require_same(checkpoints: Path, run: str) -> None:
 
 
 def require_saved(folder: Path) -> None:
-    """ValueError if the curve went on after a checkpoint, and none is there: it would be lost."""
+    """ValueError if the curve went on after a checkpoint, and none is there: it would be lost.
+
+    So is a trained model without any: until this run has written its own, it would pass for it.
+    """
     if not any(checkpoints(folder / "checkpoints")):
         lines = curve(folder)
         if was_saved(lines):
             raise ValueError(
                 f"{folder} has a curve of {len(lines):,} steps, and its checkpoints are gone: "
                 "bring them back, or give another folder"
+            )
+        if (folder / "model").exists():
+            raise ValueError(
+                f"{folder / 'model'} is of an earlier run, whose checkpoints are gone: move it "
+                "elsewhere, or give another folder"
             )

@@ -28,7 +28,7 @@ __all__ = [
     "named",
     "point",
 ]
-__all__ += ["replace", "seen", "strangers", "whole"]
+__all__ += ["Measured", "replace", "seen", "strangers", "whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
 NAME = re.compile(r"step_\d{8,}")  # a copy that somebody named step_00000006.best is theirs
@@ -89,7 +89,7 @@ def _files(folder: Path) -> list[str]:
 def point(folder: Path, to: Latest) -> None:
     """Name another checkpoint as the last one, whole or not at all."""
     told = asdict(to)
-    text = json.dumps(told | {"checksum": _checksum(told)})
+    text = json.dumps(told | {"checksum": _checksum(told)}).encode()
     replace(folder / to.name / OWN, text)
     replace(folder / LATEST, text)
 
@@ -117,7 +117,7 @@ def whole(folder: Path, run: str) -> tuple[Latest | None, list[str]]:
     if faults:
         raise ValueError(
             f"no whole checkpoint is left: {'; '.join(faults)}; give another folder, or delete "
-            f"{folder} to begin anew"
+            f"{folder}, and curve.jsonl and model beside it, to begin anew"
         )
     return None, []
 
@@ -168,12 +168,12 @@ def damage(folder: Path, files: dict[str, Measured]) -> str:
     return ""
 
 
-def replace(path: Path, text: str) -> None:
+def replace(path: Path, held: bytes) -> None:
     """Write a file whole or not at all, on the disk when this returns."""
     part = path.with_name(f"{path.name}.part")
     with named(part):
-        with part.open("w") as file:
-            file.write(text)
+        with part.open("wb") as file:
+            file.write(held)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

@@ -21,11 +21,11 @@ import torch.distributed as dist
 from batchlab import batches, data, loop, monitor, packing
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
-from batchlab.cluster._curve import CURVE, append, cut_back, keep
+from batchlab.cluster._curve import Written, cut_back
 from batchlab.cluster._heard import say
 from batchlab.cluster._made import made, read, tokenizer_of, write_folder
 from batchlab.cluster._own import NOTES, READ
-from batchlab.cluster._pointer import Latest, measured, seen
+from batchlab.cluster._pointer import Latest, seen
 from batchlab.cluster._streamed import Streamed
 from batchlab.cluster._world import world
 from batchlab.cluster.training import ECHO, PIECES, Settings
@@ -81,8 +81,11 @@ class _Rows:
         self.held_out = [rows[at] for at in order[:held_out]]
         self.rows = [rows[at] for at in order[held_out:]]
 
-    def require(self, states: list[Any]) -> None:
+    def require(self, states: list[Any], checkpoint: Path) -> None:
         """Nothing: the fingerprint is that of all documents."""
+
+    def keep(self, checkpoint: Path) -> None:
+        """Nothing, for the same reason."""
 
     def begin(self, model: Any, states: list[Any], rank: int, ranks: int) -> None:
         """Nothing: a step's number says what it sees."""
@@ -144,9 +147,12 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     found, faults = checkpoints.resume(saved, model, optimizer, rows, run)
     begun, tokens = (found.steps, found.tokens) if found else (0, 0)
     rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
+    written = None  # by the first process alone
     if rank == 0:
         (folder / READ).write_text(rows.read)
         _note(folder, [*faults, cut_back(folder, found)], begun)
+        written = Written(folder)
+        _require_same(written, asked)
     evaluated = rows.held_out[:EVALUATED]
     share = len(evaluated) // ranks or 1  # equally many: FSDP2 gathers weights for each
     kept, vain = [rows.held([one]) for one in evaluated[rank * share :][:share]], 0
@@ -172,27 +178,48 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
                     line["held_out"] = _finite(held_out)
                     watch.log(held_out=held_out)
                 with watch.part("saving"):
-                    checkpoints.write(saved, model, optimizer, step + 1)
-                    at = rows.states()
-            if rank == 0:
-                append(folder, line, to_disk=due)
-            if due:
-                with watch.part("saving"):
-                    if rank == 0:
-                        whole = saved / checkpoints.name(step + 1)
-                        keep(folder, whole)
-                        checkpoints.rely(
-                            saved,
-                            Latest(
-                                whole.name, step + 1, run, at, rows.fingerprint, line,
-                                measured(folder / CURVE), seen(whole), asked["launch"],
-                            ),
-                        )  # fmt: skip
-                    dist.barrier()
+                    _save(saved, model, optimizer, rows, written, line, asked)
+            elif written:
+                written.append(line, to_disk=False)
             vain = vain + 1 if took.skipped else 0
             _require_progress(vain, step + 1)
     rows.end()
+    if written:
+        _require_same(written, asked)
     write_folder(folder, model, rows.corpus.tokenizer, max(begun, steps), run)
+
+
+def _save(
+    saved: Path, model: Any, optimizer: torch.optim.Optimizer, rows: Any,
+    written: Written | None, line: dict[str, Any], asked: dict[str, Any],
+) -> None:  # fmt: skip
+    """Write a checkpoint; then the first process writes its step's line, and what proves both."""
+    if written:
+        _require_same(written, asked)  # a folder that was moved is not made anew
+    whole = saved / checkpoints.name(line["step"])
+    checkpoints.write(saved, model, optimizer, line["step"])
+    lanes = rows.states()
+    if written:
+        written.append(line, to_disk=True)
+        of_curve = written.keep(whole)
+        rows.keep(whole)
+        of_run = asked["run"], lanes, rows.fingerprint, line, of_curve, seen(whole)
+        checkpoints.rely(saved, Latest(whole.name, line["step"], *of_run, asked["launch"]))
+    dist.barrier()
+
+
+def _require_same(written: Written, asked: dict[str, Any]) -> None:
+    """ValueError unless the curve is as it was left, and what lies under adapters as it was named.
+
+    Frozen weights are mapped from their files: they change with them, while the run trains.
+    """
+    written.require_same()
+    settings = Settings(**asked["settings"])
+    if settings.lora and settings.named() != asked["run"]:
+        raise ValueError(
+            f"{settings.model} was written to while adapters were trained above it: bring it back, "
+            "and the same command begins behind the last checkpoint"
+        )
 
 
 def _require_progress(vain: int, step: int) -> None:

@@ -7,6 +7,7 @@ document once, and a run that was killed goes on behind the last one.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import torch.distributed as dist
@@ -60,10 +61,14 @@ class Streamed:
             tokenizer=tokenizer_of(asked),
         )
 
-    def require(self, states: list[Any]) -> None:
+    def require(self, states: list[Any], checkpoint: Path | None = None) -> None:
         """ValueError, with the line, if a checkpoint's documents are not these any more."""
         if states:
-            self._stream.load_state_dict(states)
+            self._stream.load_state_dict(states, checkpoint)
+
+    def keep(self, checkpoint: Path) -> None:
+        """Lay the index of the files beside the weights: who loses it is not believed blindly."""
+        self._stream.keep_index(checkpoint)
 
     def begin(self, model: Any, states: list[Any], rank: int, ranks: int) -> None:
         """Open the lanes of this process where an earlier life left them."""

@@ -3,13 +3,15 @@
 folder  ->  what was looked at, each with what is wrong or nothing
 """
 
+import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import CURVE, curve, was_saved
-from batchlab.cluster._pointer import OWN, Latest, checkpoints, damage, latest, measured
+from batchlab.cluster._pointer import OWN, Latest, checkpoints, damage, latest, measured, strangers
 from batchlab.reading import require_target
 from batchlab.units import several
 
@@ -54,6 +56,9 @@ def verify(folder: Path) -> list[Look]:
 def _of_model(path: Path, last: Latest | None) -> list[Look]:
     """The trained model, if there is one: a run that goes on leaves an older one in its place."""
     if not path.is_dir():
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            if last and last.steps >= alive.asked(path.parent)["steps"]:
+                return [Look("model", f"{path} is not there: the same command writes it anew")]
         return []
     try:
         told = json.loads((path / OWN).read_text())
@@ -64,6 +69,8 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
         return [Look("model", f"{path / OWN} is damaged")]
     if not fault and last and told.get("run", last.run) != last.run:
         fault = f"{path} is of another run ({told['run']})"
+    if not fault and (theirs := strangers(path)):
+        fault = f"no run wrote {', '.join(theirs)} in {path}"
     older = (
         f"; the last checkpoint is of step {last.steps:,}" if last and last.steps != steps else ""
     )

@@ -4,7 +4,8 @@
 
 The step is `loop.train_step`; the processes are torchrun's, with gloo on CPUs and NCCL on GPUs.
 What a step sees depends on the seed and its number alone, so a run that was killed goes on as if
-nothing had happened, on as many processes as there are then.
+nothing had happened: bit for bit on as many processes, up to rounding on more or fewer. Only what
+dropout draws, in a model that has any, is another draw on another number of processes.
 
 What one process does stands in `_process`.
 
@@ -13,6 +14,7 @@ Words
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -127,13 +129,14 @@ def launch(
         raise ValueError(f"{processes} processes: a step has {PIECES} pieces, one each at least")
     if settings.stream and settings.documents is None:
         raise ValueError("a stream is of documents of one's own: the embedded ones fit into memory")
-    own.require_own(folder)
+    own.require_own(folder, settings.documents)
     own.require_alone(folder / "model")
     folder.mkdir(parents=True, exist_ok=True)
     with lock.held(folder):
         run = settings.named()
         own.require_same(folder / "checkpoints", run)
         own.require_saved(folder)
+        own.separate(folder)
         asked = {"settings": asdict(settings), "steps": steps, "timeout": timeout}
         asked |= {"report_to": list(report_to), "run": run}
         return _run(folder, asked, processes, restarts, heard)
@@ -149,7 +152,7 @@ def _run(
     """Start torchrun and listen to it; the folder is ours."""
     launch = secrets.token_hex(4)
     this = asked | {"launcher": os.getpid(), "launch": launch}
-    replace(folder / alive.ASKED, json.dumps(this))
+    replace(folder / alive.ASKED, json.dumps(this).encode())
     lock.alone(folder)
     log = folder / "log.txt"  # of all starts, each behind a line of its own
     with contextlib.suppress(OSError), log.open("a") as file:
@@ -179,8 +182,16 @@ def _run(
     finally:
         _ended(running, folder)
         said.wait()
+    if not (folder / alive.ASKED).exists():
+        raise RuntimeError(
+            f"{folder} was moved or removed while it trained: with the folder back in its place, "
+            "the same command goes on behind its last checkpoint"
+        )
     if (now := alive.asked(folder))["launch"] != launch:  # only where there are no locks
-        raise RuntimeError(f"{folder} was taken over by another start (process {now['launcher']})")
+        raise RuntimeError(
+            f"{folder} was taken over by another start (process {now['launcher']}), or is another "
+            "folder now"
+        )
     if running.returncode:
         raise RuntimeError(_reason(folder, said))
     return curve(folder)
@@ -225,9 +236,15 @@ def _with_proof(model: str | None, *, weights: bool) -> str | None:
         return model
     if weights and path.is_dir():
         held += sorted([*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")])
-    proof = "".join(measured(one)[1] for one in held)
+    proof = "".join(_digest(one, (at := one.stat()).st_size, at.st_mtime_ns) for one in held)
     short = proof if len(held) == 1 else hashlib.sha256(proof.encode()).hexdigest()
     return f"{model} ({short[:8]})"
+
+
+@functools.cache
+def _digest(path: Path, size: int, written: int) -> str:
+    """The checksum of a file of this size and date."""
+    return str(measured(path)[1])
 
 
 def kept(folder: Path) -> int:
@@ -267,8 +284,9 @@ def _reason(folder: Path, heard: Heard) -> str:
         first = f"process {rank} ended with exit code {code} before it could join"
     else:
         first = "the processes could not be started, or wait for one another"
-    done = curve(folder)
+    done, at = _looked(folder), kept(folder)
     steps = f"{done[-1]['step']:,} steps are done" if done else "no step was done"
     told = f"{first}; {steps}; see {folder / 'log.txt'}"
     again = not any(what.startswith(MISTAKE) for what in own.values())
-    return f"{told}. The same command goes on from there" if again else told
+    begins = f"goes on from step {at:,}" if at else "begins anew"
+    return f"{told}. The same command {begins}" if again else told

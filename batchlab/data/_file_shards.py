@@ -42,8 +42,11 @@ class File:
     def story(self, was: Identity) -> str:
         return story(self.path, was)
 
-    def adopt(self) -> None:
+    def adopt(self, kept: Path | None = None) -> None:
         """Nothing: what holds of its blocks is not known."""
+
+    def keep(self, folder: Path) -> None:
+        """Nothing: there is no index."""
 
 
 class Lines(File):
@@ -82,8 +85,13 @@ class Lines(File):
     def story(self, was: Identity) -> str:
         return story(self.path, was, self._index.remembered(was))
 
-    def adopt(self) -> None:
+    def adopt(self, kept: Path | None = None) -> None:
+        if kept:
+            self._index.recall(kept / f"{self.path.name}.index")
         self._index.adopt()
+
+    def keep(self, folder: Path) -> None:
+        self._index.keep(folder / f"{self.path.name}.index")
 
 
 class _Line:

@@ -172,6 +172,23 @@ class Indexed:
         made.slots[made.slots["proof"] != _proof(made.slots["sum"], made.slots["lines"])] = 0
         return made
 
+    def keep(self, path: Path) -> None:
+        """Copy the index as it lies on the disk, if it does."""
+        for place in self._places:
+            with contextlib.suppress(OSError):
+                if (held := place.read_bytes()).startswith(self._header):
+                    path.write_bytes(held)
+                    return
+
+    def recall(self, path: Path) -> None:
+        """Hold the file against a copy that was kept, as far as its own index is gone."""
+        if self._laid or not self._places or not path.exists():
+            return
+        held = path.read_bytes()
+        known = self._slots_in(held)
+        if known is not None and (known != self.slots)[known["proof"] != 0].any():
+            self._older, self._laid = known, (self._place or self._places[0], held)
+
     def adopt(self) -> None:
         """Hold the file against what an index of it says that has another date.
 
@@ -192,29 +209,39 @@ class Indexed:
 
     def _open(self) -> None:
         """Take what an earlier reader of the same file left, else begin anew."""
-        ends = bytes.fromhex(self.identity[1]).ljust(16, b"\0")
-        self._header = HEADER.pack(MAGIC, self.step, self.size, self._stamp[1], ends)
+        self._header = HEADER.pack(MAGIC, self.step, self.size, self._stamp[1], self._ends())
         self._places = self._all_places() if self.step >= SMALLEST else []
         for path in self._places:
             try:
                 held = path.read_bytes()
-                begin = HEADER.unpack_from(held)
-                slots = held[HEADER.size :]
-                if (*begin[:3], begin[4]) != (MAGIC, self.step, self.size, ends):
+                known = self._slots_in(held)
+                if known is None:
+                    begin = HEADER.unpack_from(held)
                     if begin[0] == MAGIC:
+                        slots = held[HEADER.size :]
                         slots = slots[: len(slots) // SLOT.itemsize * SLOT.itemsize]
                         self._before = (begin[2], begin[4][:8].hex()), slots
                     continue
-                known = np.frombuffer(slots, SLOT, self.blocks).copy()
             except (OSError, struct.error, ValueError):
                 continue
-            known[known["proof"] != _proof(known["sum"], known["lines"])] = 0
             self._older = known
             if held.startswith(self._header):
                 self.slots, self._place = known, path
             elif known["proof"].any():
                 self._laid = path, held
             return
+
+    def _slots_in(self, held: bytes) -> Any:
+        """What an index says of this file, whatever its date; None if it is of another one."""
+        magic, step, size, _, ends = HEADER.unpack_from(held)
+        if (magic, step, size, ends) != (MAGIC, self.step, self.size, self._ends()):
+            return None
+        known = np.frombuffer(held[HEADER.size :], SLOT, self.blocks).copy()
+        known[known["proof"] != _proof(known["sum"], known["lines"])] = 0
+        return known
+
+    def _ends(self) -> bytes:
+        return bytes.fromhex(self.identity[1]).ljust(16, b"\0")
 
     def _all_places(self) -> list[Path]:
         name = hashlib.sha256(str(self.path.resolve()).encode()).hexdigest()[:16]

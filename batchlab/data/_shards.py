@@ -95,11 +95,16 @@ class Shards:
         few = self._files[: NAMED + 1]
         return {one.path.name: one.identity for one in few} if len(few) <= NAMED else {}
 
-    def adopt(self, fingerprint: str, files: Mapping[str, Any]) -> None:
+    def keep(self, folder: Path) -> None:
+        """Copy the index of each file, where a state holds the files one by one."""
+        for one in self._files[:NAMED]:
+            one.keep(folder)
+
+    def adopt(self, fingerprint: str, files: Mapping[str, Any], kept: Path | None = None) -> None:
         """ValueError, with the line if it can be, unless a state's fingerprint is that of these."""
         if fingerprint == self.fingerprint:
             for one in self._files:
-                one.adopt()
+                one.adopt(kept)
             return
         for one in self._files:
             was = files.get(one.path.name)

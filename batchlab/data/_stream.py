@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from batchlab.data._columns import Columns
@@ -221,15 +222,21 @@ class Stream:
             "lanes": {str(number): list(astuple(at)) for number, at in self._positions.items()},
         }
 
-    def load_state_dict(self, state: Told | Sequence[Told]) -> None:
+    def keep_index(self, folder: Path) -> None:
+        """Copy the indices of the files into a folder, for `load_state_dict`."""
+        self._shards.keep(folder)
+
+    def load_state_dict(self, state: Told | Sequence[Told], index: Path | None = None) -> None:
         """Go on at a state, or at those of all ranks of a run that may have had another number.
+
+        index  a folder of `keep_index`: what was read is held against it if an index is lost
 
         Other documents, and another plan, are a `ValueError`; so is a lane that no state has.
         """
         states = [state] if isinstance(state, Mapping) else list(state)
         lanes: dict[str, list[int]] = {}
         for one in states:
-            self._shards.adopt(str(one["fingerprint"]), one["files"])
+            self._shards.adopt(str(one["fingerprint"]), one["files"], index)
             if (one["plan"], one["left_out"]) != (asdict(self.plan), self._asked[4]):
                 raise ValueError(
                     f"the state belongs to another plan: {one['plan']}, here {asdict(self.plan)}"
