@@ -285,7 +285,8 @@ def _reason(folder: Path, heard: Heard) -> str:
     else:
         first = "the processes could not be started, or wait for one another"
     done, at = _looked(folder), kept(folder)
-    steps = f"{done[-1]['step']:,} steps are done" if done else "no step was done"
+    last = done[-1]["step"] if done else at  # of a curve that is gone, what is kept
+    steps = f"{last:,} steps are done" if last else "no step was done"
     told = f"{first}; {steps}; see {folder / 'log.txt'}"
     again = not any(what.startswith(MISTAKE) for what in own.values())
     begins = f"goes on from step {at:,}" if at else "begins anew"
