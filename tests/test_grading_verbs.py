@@ -120,6 +120,22 @@ def test_an_export_says_the_difference_first_and_writes_only_where_it_is_told(ro
     assert [row[0] for row in rows] == ["student", "'=1+1", "ada", "bob", "eve"]
 
 
+def test_an_export_names_whose_record_is_empty_and_the_next_grading_mends_it(root, capsys):
+    a_class(root)
+    words = ["course", "grade", "submitted"]
+    said(capsys, *words)
+    torn = root / "graded/02_padding/ada/0001.json"
+    torn.write_text("")
+    text = said(capsys, "course", "export")
+    assert "3 of 3 grades change" in text
+    assert f"no grade, {torn} is empty or cut off: batchlab course grade PATH" in text
+    alone = " ".join(said(capsys, *words, "--student", "bob").split())
+    assert "ada 02_padding 0001.json is empty or cut off: no grade until its notebook is" in alone
+    text = " ".join(said(capsys, *words).split())
+    assert "ada 02_padding 0001.json is empty or cut off: graded again" in text
+    assert "4 of 4 grades change" in said(capsys, "course", "export")
+
+
 def test_what_an_export_needs_is_asked_for_in_one_line(root, capsys):
     for words, line in (
         (["--to", "canvas"], "--to canvas needs --template, the table that the LMS gave"),

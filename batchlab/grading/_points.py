@@ -18,7 +18,7 @@ from batchlab.grading import _record as record
 from batchlab.grading._course import Course
 from batchlab.grading._record import Record
 
-__all__ = ["BY_HAND", "Grade", "by_hand", "grades", "number"]
+__all__ = ["BY_HAND", "Grade", "by_hand", "grades", "lost", "number"]
 
 BY_HAND = "by_hand.csv"
 COLUMNS = ["lesson", "student", "question", "points", "reason"]
@@ -75,6 +75,11 @@ def grades(course: Course) -> list[Grade]:
         }
         found.append(Grade(one, mine, scale))
     return found
+
+
+def lost(course: Course) -> list[Path]:
+    """Newest records that are empty or cut off; their students have no grade until graded again."""
+    return record.lost(course.graded, [lesson.name for lesson in course.lessons])
 
 
 def by_hand(course: Course) -> Given:
