@@ -183,6 +183,7 @@ def test_the_tries_of_another_optimizer_are_refused(small, monkeypatch, tmp_path
 
 def test_a_try_that_killed_the_process_twice_is_too_large(tmp_path):
     path = tmp_path / "fit.jsonl"
+    path.touch()  # by a disk that was full
     for expected in (False, True):
         journal.Journal(path, {"length": 8}).began(16)
         assert journal.Journal(path, {"length": 8}).has(16) is expected

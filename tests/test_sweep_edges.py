@@ -116,6 +116,7 @@ def test_a_sweep_with_other_settings_does_not_go_on_with_the_file(taken, tmp_pat
         "path": tmp_path / "s.jsonl", "identity": IDENTITY, "documents_per_step": 8, "rounds": 1,
         "device": "cpu",
     }  # fmt: skip
+    given["path"].touch()  # by a disk that was full
     sweep.run(DOCUMENTS, make_model, [PADDED], **given)
     with pytest.raises(ValueError, match=message):
         sweep.run(DOCUMENTS, make_model, [PADDED], **given | other)

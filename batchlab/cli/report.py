@@ -82,7 +82,7 @@ def _read(names: list[str]) -> tuple[str, list[Cell], list[dict[str, Any]], list
     for name in names:
         one = records.read(name)
         if not one:
-            raise ValueError(f"{name}: its only line was cut off, there is no record in it")
+            raise ValueError(f"{name}: no line of it is a whole record")
         cells += one.cells()
         lines += one
         torn += [one] if one.torn else []

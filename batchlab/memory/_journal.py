@@ -24,7 +24,7 @@ class Journal:
         self.setting = {name: _plain(value) for name, value in setting.items()}
         self._peaks: dict[int, int | None] = {}
         self._begun: dict[int, int] = {}
-        for record in records.read(self.path) if self.path and self.path.exists() else []:
+        for record in records.begun(self.path) if self.path else []:
             self._require_same_search(record)
             self._take(record)
 
