@@ -265,6 +265,14 @@ def test_a_record_that_a_disk_cut_off_stops_no_class_and_is_graded_again(root, h
     assert grade(root).graded == 1
     assert list(scores(root)) == [("ada", LESSON), ("bob", LESSON)]
     assert desk.lost(desk.opened(root)) == [] and torn.read_text() == content
+    copy = torn.parent.with_name("ada (copy)")
+    copy.mkdir()
+    (copy / "0001.json").write_bytes((torn.parent / "0003.json").read_bytes())
+    with pytest.raises(
+        ValueError, match=r"ada \(copy\): holds records of ada .* whose place is ada"
+    ):
+        scores(root)
+    (copy / "0001.json").unlink()
     (torn.parent / "0002 (copy).json").write_text("{}")
     with pytest.raises(ValueError, match=r"copy\)\.json: no record of a grade .* move it away"):
         grade(root)
@@ -370,6 +378,7 @@ def test_points_by_hand_count_survive_a_regrade_and_say_why(root, here):
         (f"{LESSON},ada,check-mask,3,x", "line 2: points of check-mask lie between 0 and 2"),
         (f"{LESSON},ada,mask,1,x", "no question 'mask' in 02_padding; there are check-waste"),
         (f"{LESSON},ada,check-mask,1", "line 2: 4 columns"),
+        (2 * f"{LESSON},ada,check-mask,1,x\n", "line 3: check-mask of ada has points above"),
     ):
         by_hand.write_text(f"lesson,student,question,points,reason\n{line}\n")
         with pytest.raises(ValueError, match=said):

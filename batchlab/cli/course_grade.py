@@ -59,14 +59,15 @@ def run(args: argparse.Namespace) -> Answer:
     except KeyboardInterrupt:
         print("batchlab: stopped; the same command goes on where it was", file=sys.stderr)
         raise
-    grades = [
-        one
-        for one in desk.grades(course)
-        if (one.record.lesson, one.record.student) in done.touched
-    ]
+    every = desk.grades(course)
+    grades = [one for one in every if (one.record.lesson, one.record.student) in done.touched]
     for one in grades:
         desk.feedback(course.graded, one)
     looks = _lost(lost, desk.lost(course)) + _looks(desk, course, grades, done)
+    looks += [
+        (who, lesson, "by_hand.csv gives points, and there is no grade to hold them")
+        for lesson, who in desk.unplaced(course, every)
+    ]
     return Answer(
         {
             "graded": done.graded,

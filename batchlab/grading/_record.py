@@ -118,6 +118,8 @@ def write(graded: Path, record: Record) -> Path:
 
 def whole(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file so that a reader, and the next run after a kill, sees all of it or none."""
+    if path.is_dir():
+        raise ValueError(f"{path}: this is a folder; a file is to be written")
     path.parent.mkdir(parents=True, exist_ok=True)
     door, part = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
     try:
@@ -187,6 +189,12 @@ def _homes(graded: Path, lessons: list[str]) -> list[Path]:
 
 def _whole(home: Path) -> list[Record]:
     found = [_read(path) for path in _files(home)]
+    for one in found:
+        if one and (one.lesson, names.folder(one.student)) != (home.parent.name, home.name):
+            raise ValueError(
+                f"{home}: holds records of {names.shown(one.student)} in {one.lesson}, whose "
+                f"place is {names.folder(one.student)}: move this folder away"
+            )
     return [one for one in found if one] if found and found[-1] else []
 
 
