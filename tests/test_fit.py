@@ -195,6 +195,9 @@ def test_a_try_that_killed_the_process_twice_is_too_large(tmp_path):
     other.write_text('{"kind": "cell"}\n')
     with pytest.raises(ValueError, match="not a journal of tries but of 'cell'"):
         journal.Journal(other, {})
+    other.write_text('{"kind": "try", "rows": 8}\n')
+    with pytest.raises(ValueError, match="a try lacks status, setting"):
+        journal.Journal(other, {})
 
 
 @pytest.mark.slow

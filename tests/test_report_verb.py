@@ -104,6 +104,12 @@ def test_predicted_and_measured_peaks_are_tabled_with_their_error(capsys, write)
     assert "predicted peak" in text and text.count("+2.00 %") == 2
     code, _, err = run(capsys, write([{"kind": "peak", "rows": 1}], "bad.jsonl"))
     assert code == 1 and "peak record 1 lacks length, predicted_bytes, measured_bytes" in err
+    for wrong, said in (
+        ({"measured_bytes": -1, "rows": "4"}, "lacks rows, measured_bytes: numbers above 0"),
+        ({"environment": 3}, "peak record 1: environment must be an object"),
+    ):
+        code, _, err = run(capsys, write([PEAKS[0] | wrong], f"{min(wrong)}.jsonl"))
+        assert code == 1 and said in err
 
 
 def test_records_that_cannot_be_compared_are_refused_across_files_too(capsys, write):
