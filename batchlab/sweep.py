@@ -120,7 +120,7 @@ def run(
             )
     place = device or ("cuda" if torch.cuda.is_available() else "cpu")
     groups = step_groups(len(documents), documents_per_step, steps + 1, seed=seed)
-    done = records.read(path).cells() if Path(path).exists() else []
+    done = records.begun(path).cells()
     same = {"documents_per_step": documents_per_step, "seed": seed, "device_type": place}
     _require_same_run(path, done, identity, same | {"steps": steps})
     finished = {_visit_key(cell) for cell in done}

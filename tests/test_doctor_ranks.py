@@ -130,6 +130,16 @@ def test_a_record_that_stands_twice_is_refused(tmp_path):
     assert doctor.diagnose(merged).subject.rows == 3, "what was added is no record"
 
 
+def test_a_visit_of_a_sweep_that_stands_twice_is_refused(tmp_path):
+    """The fault: a sweep joined with its own copy counted each round twice."""
+    visits = records.read("cpu_sweep").cells()
+    for door in (doctor.diagnose, throughput.summarize):
+        with pytest.raises(ValueError, match=r"^1 of \d+ records .* round 0 at rows \d+, \w+: "):
+            door([*visits, visits[0]])
+    again = [replace(one, environment={**one.environment, "date": "later"}) for one in visits]
+    assert throughput.summarize(visits + again).lines[0].rounds == "8", "measured anew"
+
+
 def test_a_folder_is_no_file_of_records(tmp_path, capsys):
     for name in ("monitor.jsonl", "curve.jsonl"):
         (tmp_path / name).touch()

@@ -182,6 +182,7 @@ def test_the_tries_of_another_optimizer_are_refused(small, monkeypatch, tmp_path
 
 def test_a_try_that_killed_the_process_twice_is_too_large(tmp_path):
     path = tmp_path / "fit.jsonl"
+    path.touch()  # by a disk that was full
     for expected in (False, True):
         journal.Journal(path, {"length": 8}).began(16)
         assert journal.Journal(path, {"length": 8}).has(16) is expected
@@ -192,6 +193,9 @@ def test_a_try_that_killed_the_process_twice_is_too_large(tmp_path):
     other = tmp_path / "other.jsonl"
     other.write_text('{"kind": "cell"}\n')
     with pytest.raises(ValueError, match="not a journal of tries but of 'cell'"):
+        journal.Journal(other, {})
+    other.write_text('{"kind": "try", "rows": 8}\n')
+    with pytest.raises(ValueError, match="a try lacks status, setting"):
         journal.Journal(other, {})
 
 

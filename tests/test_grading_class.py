@@ -242,15 +242,39 @@ def test_after_kill_9_at_ten_moments_the_rerun_equals_the_undisturbed_run(root, 
         assert len(list(path.iterdir())) == 1, "one record, and no half one"
 
 
-def test_what_a_kill_left_half_written_is_removed_and_a_torn_record_is_named(root, here):
+def test_what_a_kill_left_half_written_is_removed(root, here):
     tiny.hand_in(root, "ada", waste="PASS")
     grade(root)
     part = root / f"graded/{LESSON}/ada/{record.TEMPORARY}x"
     part.write_text('{"schema"')
     grade(root)
     assert not part.exists()
-    (root / f"graded/{LESSON}/ada/0001.json").write_text('{"schema": 1, "lesson"')
-    with pytest.raises(ValueError, match=r"0001\.json: no record of a grade .* move it away"):
+
+
+@pytest.mark.parametrize("content", ["", '{"schema": 1, "lesson"', "\0" * 99], ids=len)
+def test_a_record_that_a_disk_cut_off_stops_no_class_and_is_graded_again(root, here, content):
+    """The fault: one empty record stopped every grade and every export of the class."""
+    for who in ("ada", "bob"):
+        tiny.hand_in(root, who, waste="FAIL")
+    grade(root)
+    grade(root, again=True)
+    torn = root / f"graded/{LESSON}/ada/0002.json"
+    torn.write_text(content)
+    assert list(scores(root)) == [("bob", LESSON)], "the mistake: an older grade counts again"
+    assert desk.lost(desk.opened(root)) == [torn]
+    assert grade(root).graded == 1
+    assert list(scores(root)) == [("ada", LESSON), ("bob", LESSON)]
+    assert desk.lost(desk.opened(root)) == [] and torn.read_text() == content
+    copy = torn.parent.with_name("ada (copy)")
+    copy.mkdir()
+    (copy / "0001.json").write_bytes((torn.parent / "0003.json").read_bytes())
+    with pytest.raises(
+        ValueError, match=r"ada \(copy\): holds records of ada .* whose place is ada"
+    ):
+        scores(root)
+    (copy / "0001.json").unlink()
+    (torn.parent / "0002 (copy).json").write_text("{}")
+    with pytest.raises(ValueError, match=r"copy\)\.json: no record of a grade .* move it away"):
         grade(root)
 
 
@@ -354,6 +378,7 @@ def test_points_by_hand_count_survive_a_regrade_and_say_why(root, here):
         (f"{LESSON},ada,check-mask,3,x", "line 2: points of check-mask lie between 0 and 2"),
         (f"{LESSON},ada,mask,1,x", "no question 'mask' in 02_padding; there are check-waste"),
         (f"{LESSON},ada,check-mask,1", "line 2: 4 columns"),
+        (2 * f"{LESSON},ada,check-mask,1,x\n", "line 3: check-mask of ada has points above"),
     ):
         by_hand.write_text(f"lesson,student,question,points,reason\n{line}\n")
         with pytest.raises(ValueError, match=said):

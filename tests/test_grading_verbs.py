@@ -120,6 +120,38 @@ def test_an_export_says_the_difference_first_and_writes_only_where_it_is_told(ro
     assert [row[0] for row in rows] == ["student", "'=1+1", "ada", "bob", "eve"]
 
 
+def test_an_export_names_whose_record_is_empty_and_the_next_grading_mends_it(root, capsys):
+    a_class(root)
+    words = ["course", "grade", "submitted"]
+    said(capsys, *words)
+    torn = root / "graded/02_padding/ada/0001.json"
+    torn.write_text("")
+    text = said(capsys, "course", "export")
+    assert "3 of 3 grades change" in text
+    assert f"no grade, {torn} is empty or cut off: batchlab course grade PATH" in text
+    alone = " ".join(said(capsys, *words, "--student", "bob").split())
+    assert "ada 02_padding 0001.json is empty or cut off: no grade until its notebook is" in alone
+    text = " ".join(said(capsys, *words).split())
+    assert "ada 02_padding 0001.json is empty or cut off: graded again" in text
+    assert "4 of 4 grades change" in said(capsys, "course", "export")
+
+
+def test_points_by_hand_for_nobody_and_files_that_are_none_are_named(root, capsys):
+    """The fault: an appeal under an id with a typing error counted nowhere, and nobody heard it."""
+    a_class(root)
+    words = "lesson,student,question,points,reason\n02_padding,Bob,check-mask,2,appeal\n"
+    (root / "by_hand.csv").write_text(words)
+    text = " ".join(said(capsys, "course", "grade", "submitted").split())
+    assert "Bob 02_padding by_hand.csv gives points, and there is no grade to hold them" in text
+    text = said(capsys, "course", "export")
+    assert text.endswith("no grade of Bob in 02_padding for points of by_hand.csv\n")
+    folder = said(capsys, "course", "export", "--write", "submitted", code=1)
+    assert folder == "batchlab: submitted: this is a folder; a file is to be written\n"
+    (root / "half.zip").write_bytes(b"PK\3\4")
+    cut = said(capsys, "course", "grade", "half.zip", code=1)
+    assert cut == "batchlab: half.zip: no zip, or cut off (download it again)\n"
+
+
 def test_what_an_export_needs_is_asked_for_in_one_line(root, capsys):
     for words, line in (
         (["--to", "canvas"], "--to canvas needs --template, the table that the LMS gave"),

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import errno
 import gc
 import io
 import os
@@ -77,6 +78,24 @@ def test_a_quantity_that_fails_is_unknown_in_the_record(tmp_path, monkeypatch):
 def test_a_full_disk_ends_nothing(tmp_path):
     with pytest.warns(UserWarning, match="the file cannot be recorded now .*No space left"):
         assert len(loop("/dev/full", steps=9, every=2)) == 9
+
+
+def test_what_a_full_disk_kept_out_is_written_when_there_is_room(tmp_path, monkeypatch):
+    """The fault: steps of a minute in which the disk was full stood in no record."""
+    path, real, tried = tmp_path / "run.jsonl", records.append, []
+
+    def append(*words, **how):
+        tried.append(1)
+        if len(tried) in (2, 3):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(*words, **how)
+
+    monkeypatch.setattr(records, "append", append)
+    with pytest.warns(UserWarning, match="the file cannot be recorded now .*No space left"):
+        loop(path, steps=9, every=2)
+    cells = records.read(path).cells()
+    assert [cell.more["last_step"] for cell in cells] == [3, 6, 9]
+    assert [(cell.steps, cell.warmup_steps) for cell in cells] == [(2, 1), (3, 0), (3, 0)]
 
 
 def test_who_holds_the_file_and_forgets_it_stops_no_training(tmp_path):

@@ -149,6 +149,19 @@ def test_a_file_of_one_byte_and_a_line_that_was_torn_are_ended_first(tmp_path):
         assert path.read_text() == after + '{"b": 2}\n'
 
 
+def test_zeros_that_a_power_cut_left_are_a_torn_line(tmp_path):
+    """The fault: one such block, with the records of the next launch behind it, and no record of
+    the file was read any more."""
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(b'{"a": 1}\n' + bytes(512))
+    records.append(path, {"a": 2})
+    found = records.read(path)
+    assert found == [{"a": 1}, {"a": 2}] and found.torn == ["\0" * 512]
+    (tmp_path / "link.jsonl").symlink_to("gone.jsonl")
+    with pytest.raises(ValueError, match=r"link\.jsonl: a link to gone\.jsonl, which is not there"):
+        records.read(tmp_path / "link.jsonl")
+
+
 def test_a_folder_inside_a_folder_is_made_for_the_first_line(tmp_path):
     records.append(tmp_path / "not" / "there" / "a.jsonl", {"b": 2})
     records.append(tmp_path / "not" / "there" / "a.jsonl", {"b": 3})
@@ -163,6 +176,38 @@ def test_a_name_with_a_folder_or_a_suffix_is_a_file_here(tmp_path, monkeypatch):
             records.read(name)
     records.append("runs/sweep", {"b": 2})
     assert records.read("runs/sweep") == [{"b": 2}]
+    records.append("sweep", {"a": 1})
+    with pytest.raises(ValueError, match=r"^sweep: a file here and records of the library"):
+        records.read("sweep")
+    assert records.begun("sweep") == records.read(Path("sweep").resolve()) == [{"a": 1}]
+
+
+@pytest.mark.parametrize("name", ["seconds", "slots", "slot_pairs", "host_seconds"])
+def test_a_line_of_which_one_number_was_changed_is_refused(tmp_path, name):
+    """The fault: a record of half the seconds was read as measured."""
+    path = tmp_path / "run.jsonl"
+    measured = next(one for one in records.read("own_run") if one["source"] != "probe")
+    records.append(path, measured)
+    assert records.read(path).cells()
+    records.append(path, measured | {name: measured[name] * 2 + 1})
+    with pytest.raises(
+        ValueError, match=rf"run\.jsonl, line 2: {name} is \S+, its steps add up to"
+    ):
+        records.read(path).cells()
+
+
+def test_a_file_that_is_empty_is_begun_and_not_read(tmp_path):
+    """The fault: what a full disk left behind, a file without a byte, stopped a sweep for good."""
+    path = tmp_path / "cells.jsonl"
+    assert records.begun(path) == [] and not path.exists()
+    path.touch()
+    assert records.begun(path) == []
+    records.append(path, {"a": 1})
+    assert records.begun(path) == records.read(path) != []
+    for text, opened in (("", records.read), ("\n", records.begun)):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=r"cells\.jsonl: no records in it"):
+            opened(path)
 
 
 # the machine ---------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_a_torn_last_line_is_reported_and_never_fatal(capsys, write):
     code, text, _ = run(capsys, path)
     assert code == 0 and f"A line of {path} was cut off by a kill" in text
     code, _, err = run(capsys, write([], "torn.jsonl", torn='{"kind": "cell", "ro'))
-    assert code == 1 and "its only line was cut off" in err and err.count("\n") == 1
+    assert code == 1 and "no line of it is a whole record" in err and err.count("\n") == 1
 
 
 def test_measured_peaks_stand_in_the_table_and_missing_ones_are_said(capsys, write):
@@ -104,6 +104,12 @@ def test_predicted_and_measured_peaks_are_tabled_with_their_error(capsys, write)
     assert "predicted peak" in text and text.count("+2.00 %") == 2
     code, _, err = run(capsys, write([{"kind": "peak", "rows": 1}], "bad.jsonl"))
     assert code == 1 and "peak record 1 lacks length, predicted_bytes, measured_bytes" in err
+    for wrong, said in (
+        ({"measured_bytes": -1, "rows": "4"}, "lacks rows, measured_bytes: numbers above 0"),
+        ({"environment": 3}, "peak record 1: environment must be an object"),
+    ):
+        code, _, err = run(capsys, write([PEAKS[0] | wrong], f"{min(wrong)}.jsonl"))
+        assert code == 1 and said in err
 
 
 def test_records_that_cannot_be_compared_are_refused_across_files_too(capsys, write):

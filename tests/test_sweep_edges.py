@@ -1,11 +1,13 @@
 """A sweep by default, and what one visit leaves behind: nothing but its line."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
-from batchlab import records, stopwatch, sweep
+from batchlab import data, records, stopwatch, sweep
+from batchlab.cli import _source
 from tests.test_sweep import DOCUMENTS, IDENTITY, make_model, run
 
 PADDED = sweep.Point(4)
@@ -116,10 +118,26 @@ def test_a_sweep_with_other_settings_does_not_go_on_with_the_file(taken, tmp_pat
         "path": tmp_path / "s.jsonl", "identity": IDENTITY, "documents_per_step": 8, "rounds": 1,
         "device": "cpu",
     }  # fmt: skip
+    given["path"].touch()  # by a disk that was full
     sweep.run(DOCUMENTS, make_model, [PADDED], **given)
     with pytest.raises(ValueError, match=message):
         sweep.run(DOCUMENTS, make_model, [PADDED], **given | other)
     assert len(records.read(tmp_path / "s.jsonl")) == 1
+
+
+def test_data_and_model_are_the_same_however_the_way_to_them_is_spelled(tmp_path, monkeypatch):
+    """The fault: `--model ./tiny` did not go on with the sweep of `--model tiny`."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("tiny", "other"):
+        Path(name).mkdir()
+        Path(name, "docs.jsonl").write_text(f'{{"input_ids": [1, 2, {len(name)}]}}\n')
+    Path("link").symlink_to("tiny")
+    ways = ["tiny", "./tiny", "other/../tiny", "link", str(tmp_path / "tiny")]
+    assert {_source.model_name(way) for way in ways} == {"tiny"}
+    told = {data.load(f"{way}/docs.jsonl").fingerprint for way in ways}
+    assert len(told) == 1 and data.load("other/docs.jsonl").fingerprint not in told
+    for name in ("org/tiny", "gpt2"):
+        assert _source.model_name(name) == name, "a name of a hub is no way"
 
 
 def test_a_sweep_does_not_go_on_on_another_gpu(taken, tmp_path, monkeypatch):

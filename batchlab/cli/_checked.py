@@ -66,7 +66,7 @@ def _require_writable(path: Path) -> None:
     if path.exists():
         from batchlab import records
 
-        records.read(path)  # refuses what holds no records, and adds nothing to it
+        records.begun(path)  # refuses what holds no records, and adds nothing to it
     made = path.parent == RUNS and not RUNS.exists()
     if made:
         RUNS.mkdir()

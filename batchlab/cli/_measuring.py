@@ -64,11 +64,11 @@ def prepare(args: argparse.Namespace) -> Prepared:
 
     one = make("float32", "padded")
     parameters = sum(p.numel() for p in one.parameters())
-    name = str(args.model or "small")
+    name, same = str(args.model or "small"), source.model_name(args.model)
     family = one.config.model_type
     identity = Identity(
         Model(name, parameters, family),
-        f"{name}-{family}-{parameters}-{model.fingerprint(one)}" + (f"-{kernel}" if kernel else ""),
+        f"{same}-{family}-{parameters}-{model.fingerprint(one)}" + (f"-{kernel}" if kernel else ""),
         corpus.name,
         corpus.fingerprint,
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from batchlab import lengths, reading
 
-__all__ = ["WORDS", "corpus_of", "lengths_of"]
+__all__ = ["WORDS", "corpus_of", "lengths_of", "model_name"]
 
 WORDS = ("data", "field", "split", "tokenizer")
 
@@ -35,6 +35,13 @@ def corpus_of(args: argparse.Namespace) -> Any:
         split = "train"
     how = {"split": split} if split else {}
     return data.load(args.data, field=fields, tokenizer=tokenizer, **how)
+
+
+def model_name(name: str | None) -> str:
+    """A model as records name it: a folder by its own name, however the way there is spelled."""
+    if name is None:
+        return "small"
+    return Path(name).resolve().name if Path(name).exists() else name
 
 
 def lengths_of(args: argparse.Namespace) -> tuple[str, np.ndarray]:

@@ -7,6 +7,7 @@ what students read, under the names that Canvas and Moodle take back.
 """
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,20 @@ def run(args: argparse.Namespace) -> Answer:
         raise ValueError(f"--to {args.to} {need} --template, the table that the LMS gave")
     if args.to == "gradescope":
         return _gradescope(desk, course, args)
-    grades = [one for one in desk.grades(course) if args.lesson in (None, one.record.lesson)]
+    every = desk.grades(course)
+    grades = [one for one in every if args.lesson in (None, one.record.lesson)]
+    lost = [one for one in desk.lost(course) if args.lesson in (None, one.parent.parent.name)]
     if not grades:
         raise ValueError(f"{course.graded}: no grades yet: batchlab course grade PATH")
+    answer = _exported(desk, course, grades, args)
+    told = [f"no grade, {path} is empty or cut off: batchlab course grade PATH" for path in lost]
+    unplaced = desk.unplaced(course, every)
+    told += [f"no grade of {who} in {lesson} for points of by_hand.csv" for lesson, who in unplaced]
+    data = {**answer.data, "unplaced_by_hand": unplaced, "lost": [str(path) for path in lost]}
+    return replace(answer, data=data, text="\n".join([answer.text, *told]))
+
+
+def _exported(desk: Any, course: Any, grades: list[Any], args: argparse.Namespace) -> Answer:
     if args.to == "feedback":
         return _feedback(desk, grades, args)
     if args.to == "nbgrader":

@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> Answer:
         raise ValueError(f"{args.submissions}: nothing was handed in there")
     if args.student:
         found = _of(args.student, found, args.submissions)
+    lost = desk.lost(course)
     workers = args.workers or min(os.cpu_count() or 1, MOST_WORKERS)
     try:
         with bar() as told:
@@ -58,14 +59,15 @@ def run(args: argparse.Namespace) -> Answer:
     except KeyboardInterrupt:
         print("batchlab: stopped; the same command goes on where it was", file=sys.stderr)
         raise
-    grades = [
-        one
-        for one in desk.grades(course)
-        if (one.record.lesson, one.record.student) in done.touched
-    ]
+    every = desk.grades(course)
+    grades = [one for one in every if (one.record.lesson, one.record.student) in done.touched]
     for one in grades:
         desk.feedback(course.graded, one)
-    looks = _looks(desk, course, grades, done)
+    looks = _lost(lost, desk.lost(course)) + _looks(desk, course, grades, done)
+    looks += [
+        (who, lesson, "by_hand.csv gives points, and there is no grade to hold them")
+        for lesson, who in desk.unplaced(course, every)
+    ]
     return Answer(
         {
             "graded": done.graded,
@@ -100,6 +102,19 @@ def _looks(desk: Any, course: Any, grades: list[Any], done: Any) -> list[tuple[s
     for group in desk.alike({one.record.student for one in grades}):
         found.append((", ".join(group), "", "these ids look the same: one student, or several?"))
     return found
+
+
+def _lost(before: list[Path], now: list[Path]) -> list[tuple[str, str, str]]:
+    """What became of records that were empty or cut off: student, lesson, what is to be done."""
+    return [
+        (
+            path.parent.name,
+            path.parent.parent.name,
+            f"{path.name} is empty or cut off: "
+            + ("no grade until its notebook is graded again" if path in now else "graded again"),
+        )
+        for path in before
+    ]
 
 
 def _as_data(grade: Any) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def of_records(names: list[str], precision: str | None = None) -> Answer:
     files = [records.read(one) for name in names for one in records.files_of(name)]
     for read in files:
         if not read:
-            raise ValueError(f"{read.name}: its only line was cut off, no record is in it")
+            raise ValueError(f"{read.name}: no line of it is a whole record")
     cells = [cell for read in files for cell in read.cells()]
     visits = _at_precision(_of_last_world(cells), precision)
     found = _answer(doctor.diagnose(visits), names[0])

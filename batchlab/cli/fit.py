@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> Answer:
             made,
             corpus,
             journal=args.output,
-            identity={"model": args.model or "small", "data": corpus.fingerprint}
+            identity={"model": source.model_name(args.model), "data": corpus.fingerprint}
             | {word: getattr(args, word) for word in IDENTITY},
             progress=said,
             **how,

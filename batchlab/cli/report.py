@@ -7,6 +7,7 @@ embedded default is measured first. `--figure FOLDER` draws every figure that th
 """
 
 import argparse
+import math
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def _read(names: list[str]) -> tuple[str, list[Cell], list[dict[str, Any]], list
     for name in names:
         one = records.read(name)
         if not one:
-            raise ValueError(f"{name}: its only line was cut off, there is no record in it")
+            raise ValueError(f"{name}: no line of it is a whole record")
         cells += one.cells()
         lines += one
         torn += [one] if one.torn else []
@@ -102,14 +103,20 @@ def _measured() -> list[Cell]:
 
 def _require_peaks(peaks: list[dict[str, Any]], cells: list[Cell]) -> None:
     models = {one.identity.model_fingerprint for one in cells}
-    models |= {one.get("model_fingerprint") for one in peaks}
+    models |= {one.get("model_fingerprint") and str(one["model_fingerprint"]) for one in peaks}
     known = sorted(str(name) for name in models - {None})
     if peaks and len(known) > 1:
         raise ValueError(f"the records differ in model_fingerprint ({', '.join(known)})")
     for number, one in enumerate(peaks, start=1):
-        lacking = [key for key in PEAK if not one.get(key)]
+        lacking = [key for key in PEAK if not _is_size(one.get(key))]
         if lacking:
-            raise ValueError(f"peak record {number} lacks {', '.join(lacking)}")
+            raise ValueError(f"peak record {number} lacks {', '.join(lacking)}: numbers above 0")
+        if not isinstance(one.get("environment", {}), dict):
+            raise ValueError(f"peak record {number}: environment must be an object")
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < math.inf
 
 
 def _of_cells(

@@ -57,6 +57,8 @@ def items(path: Path) -> list[Item]:
         found = _members(path)
     elif path.is_file() and path.suffix == ".ipynb":
         found = [_item(path, (path.name,))]
+    elif path.is_file() and path.suffix == ".zip":
+        raise ValueError(f"{path}: no zip, or cut off (download it again)")
     elif path.exists():
         raise ValueError(f"{path}: a folder, a .zip or a notebook is needed")
     else:

@@ -18,7 +18,8 @@ from batchlab.grading import _record as record
 from batchlab.grading._course import Course
 from batchlab.grading._record import Record
 
-__all__ = ["BY_HAND", "Grade", "by_hand", "grades", "number"]
+__all__ = ["BY_HAND", "Grade", "by_hand", "grades", "lost", "number",
+           "unplaced"]  # fmt: skip
 
 BY_HAND = "by_hand.csv"
 COLUMNS = ["lesson", "student", "question", "points", "reason"]
@@ -77,8 +78,20 @@ def grades(course: Course) -> list[Grade]:
     return found
 
 
+def lost(course: Course) -> list[Path]:
+    """Newest records that are empty or cut off; their students have no grade until graded again."""
+    return record.lost(course.graded, [lesson.name for lesson in course.lessons])
+
+
+def unplaced(course: Course, grades: list[Grade]) -> list[tuple[str, str]]:
+    """Lesson and student to whom a person gave points, and who have no grade there to hold them."""
+    there = {(one.record.lesson, one.record.student) for one in grades}
+    return sorted({name[:2] for name in by_hand(course)} - there)
+
+
 def by_hand(course: Course) -> Given:
-    """Points that a person gave; `ValueError` with the line that names no question or no points."""
+    """Points that a person gave; `ValueError` with the line that names no question, no points or
+    what a line above it names."""
     path = course.root / BY_HAND
     if not path.is_file():
         return {}
@@ -89,6 +102,10 @@ def by_hand(course: Course) -> Given:
     for row in rows:
         if any(row):
             name, points = _line(path, rows.line_num, row, course)
+            if name in found:
+                raise ValueError(
+                    f"{path}, line {rows.line_num}: {name[2]} of {name[1]} has points above already"
+                )
             found[name] = points
     return found
 

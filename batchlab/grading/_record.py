@@ -4,7 +4,8 @@
 
 A record is written whole: to a temporary name, to the disk, then under its own name. A kill at any
 moment leaves the old state or the new one. Records are never changed; a new grade is a new file,
-and the current one is the newest submission's last.
+and the current one is the newest submission's last. A file that a disk emptied or cut off stays
+where it is: until another stands behind it, this student has no grade in this lesson.
 
 Words
     key    what the grade follows from: submission, lesson, checks (with the library behind them
@@ -34,12 +35,17 @@ __all__ = [
     "kept",
     "key",
     "locked",
+    "lost",
     "whole",
     "write",
 ]
 
 SCHEMA = 1
 TEMPORARY = ".part-"
+
+
+class Torn(ValueError):
+    """A record that is empty or cut off."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,7 @@ def write(graded: Path, record: Record) -> Path:
     """Write a record under the next number of its student and lesson, or not at all."""
     home = graded / record.lesson / names.folder(record.student)
     home.mkdir(parents=True, exist_ok=True)
-    last = max((one.number for one in history(graded, record.lesson, record.student)), default=0)
+    last = max((int(one.stem) for one in _files(home)), default=0)
     data = {"schema": SCHEMA, **{k: v for k, v in asdict(record).items() if k != "number"}}
     path = home / f"{last + 1:04d}.json"
     whole(path, json.dumps(data, indent=1, ensure_ascii=True).encode() + b"\n")
@@ -112,6 +118,8 @@ def write(graded: Path, record: Record) -> Path:
 
 def whole(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file so that a reader, and the next run after a kill, sees all of it or none."""
+    if path.is_dir():
+        raise ValueError(f"{path}: this is a folder; a file is to be written")
     path.parent.mkdir(parents=True, exist_ok=True)
     door, part = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
     try:
@@ -152,9 +160,8 @@ def kept(graded: Path, digest: str) -> bytes:
 
 
 def history(graded: Path, lesson: str, student: str) -> list[Record]:
-    """All records of one student and lesson, the oldest first."""
-    home = graded / lesson / names.folder(student)
-    return [read(path) for path in sorted(home.glob("[0-9]*.json"))]
+    """All records of one student and lesson, the oldest first; none where the newest is `lost`."""
+    return _whole(graded / lesson / names.folder(student))
 
 
 def current(records: list[Record]) -> Record | None:
@@ -163,14 +170,49 @@ def current(records: list[Record]) -> Record | None:
 
 
 def all_current(graded: Path, lessons: list[str]) -> list[Record]:
-    """The record that counts of every student, by lesson and student."""
-    found = []
-    for lesson in lessons:
-        homes = sorted(path for path in (graded / lesson).glob("*") if path.is_dir())
-        for home in homes:
-            one = current([read(path) for path in sorted(home.glob("[0-9]*.json"))])
-            found += [one] if one else []
+    """The record that counts of every student, by lesson and student; none where it is `lost`."""
+    found = [one for home in _homes(graded, lessons) if (one := current(_whole(home)))]
     return sorted(found, key=lambda one: (one.lesson, one.student))
+
+
+def lost(graded: Path, lessons: list[str]) -> list[Path]:
+    """Newest records that are empty or cut off: what they said is to be graded again."""
+    last = [files[-1] for home in _homes(graded, lessons) if (files := _files(home))]
+    return [path for path in last if not _read(path)]
+
+
+def _homes(graded: Path, lessons: list[str]) -> list[Path]:
+    return [
+        path for lesson in lessons for path in sorted((graded / lesson).glob("*")) if path.is_dir()
+    ]
+
+
+def _whole(home: Path) -> list[Record]:
+    found = [_read(path) for path in _files(home)]
+    for one in found:
+        if one and (one.lesson, names.folder(one.student)) != (home.parent.name, home.name):
+            raise ValueError(
+                f"{home}: holds records of {names.shown(one.student)} in {one.lesson}, whose "
+                f"place is {names.folder(one.student)}: move this folder away"
+            )
+    return [one for one in found if one] if found and found[-1] else []
+
+
+def _files(home: Path) -> list[Path]:
+    """The records of one student and lesson, the oldest first."""
+    files = sorted(home.glob("[0-9]*.json"))
+    for path in files:
+        if not path.stem.isdecimal():
+            raise ValueError(f"{path}: no record of a grade (its name is no number); move it away")
+    return files
+
+
+def _read(path: Path) -> Record | None:
+    """The record of a file; None where it is empty or cut off."""
+    try:
+        return read(path)
+    except Torn:
+        return None
 
 
 def read(path: Path) -> Record:
@@ -184,7 +226,8 @@ def read(path: Path) -> Record:
         return Record(**data)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())
-        raise ValueError(f"{path}: no record of a grade ({reason}); move it away") from None
+        kind = Torn if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else ValueError
+        raise kind(f"{path}: no record of a grade ({reason}); move it away") from None
 
 
 @contextlib.contextmanager

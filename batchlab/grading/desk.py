@@ -11,7 +11,7 @@ from batchlab.grading._gradescope import autograder, packed
 from batchlab.grading._handback import handed_back, zipped
 from batchlab.grading._inbox import Submission, received
 from batchlab.grading._names import alike, shown
-from batchlab.grading._points import Grade, grades, number
+from batchlab.grading._points import Grade, grades, lost, number, unplaced
 from batchlab.grading._record import Record, whole
 from batchlab.grading._rehearsal import Rehearsal, rehearsed
 from batchlab.grading._tables import Change, Table, canvas, moodle, plain
@@ -36,6 +36,7 @@ __all__ = [
     "gradebook",
     "grades",
     "handed_back",
+    "lost",
     "moodle",
     "number",
     "opened",
@@ -46,6 +47,7 @@ __all__ = [
     "seed",
     "shown",
     "twins",
+    "unplaced",
     "whole",
     "zipped",
 ]

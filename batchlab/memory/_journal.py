@@ -24,7 +24,7 @@ class Journal:
         self.setting = {name: _plain(value) for name, value in setting.items()}
         self._peaks: dict[int, int | None] = {}
         self._begun: dict[int, int] = {}
-        for record in records.read(self.path) if self.path and self.path.exists() else []:
+        for record in records.begun(self.path) if self.path else []:
             self._require_same_search(record)
             self._take(record)
 
@@ -65,11 +65,14 @@ class Journal:
             return
         self._begun.pop(rows, None)
         if record["status"] != "interrupted":
-            self._peaks[rows] = record["peak_bytes"]
+            self._peaks[rows] = record.get("peak_bytes")
 
     def _require_same_search(self, record: Mapping[str, Any]) -> None:
         if record.get("kind") != "try":
             raise ValueError(f"{self.path}: not a journal of tries but of {record.get('kind')!r}")
+        lacks = [name for name in ("rows", "status", "setting") if not record.get(name)]
+        if lacks or not isinstance(record["setting"], dict):
+            raise ValueError(f"{self.path}: a try lacks {', '.join(lacks) or 'its setting'}")
         found = record["setting"]
         for name in {**found, **self.setting}:
             if found.get(name) != self.setting.get(name):

@@ -60,7 +60,7 @@ class Recorder(Passes):
         super().__init__(model, stack, probe=probe)
         self.path, self.every, self.source = Path(path), every, source
         self.run, self._process = uuid.uuid4().hex[:12], os.getpid()
-        self._done = list[Step]()
+        self._done, self._unwritten = list[Step](), list[Cell]()
         self._outside = dict.fromkeys(OUTSIDE, 0.0)  # seconds between steps that belong to none
         self._first = True  # the first step of a run warms up
         self._began, self._to, self._logs = time.time(), to, Logs((), self.path, "", stack)
@@ -204,10 +204,21 @@ class Recorder(Passes):
 
     @guarded("the file", again=True)
     def write(self) -> None:
-        """Write what was seen since the last record; the first step of a run is left out."""
-        steps, first = self._done[int(self._first) :], self._first
-        if not steps or self._is_copy():
+        """Write what was seen since the last record; the first step of a run is left out.
+
+        What a full disk or another writer keeps out of the file waits for the next time.
+        """
+        if self._is_copy():
             return
+        if steps := self._done[int(self._first) :]:
+            self._unwritten.append(self._cell(steps))
+        while self._unwritten:
+            self._append(self._unwritten[0])
+            del self._unwritten[0]
+
+    def _cell(self, steps: list[Step]) -> Cell:
+        """The record of these steps; with it begins the next one."""
+        first, self._first = self._first, False
         self._done, outside = [], self._outside
         self._outside = dict.fromkeys(OUTSIDE, 0.0)
         before, self._retries = self._retries, retries_of(self.device)
@@ -229,8 +240,7 @@ class Recorder(Passes):
             more=self._more(),
         )
         self._logs.send(metrics(cell), self.step_before + self._number)
-        self._append(cell)
-        self._first = False
+        return cell
 
     def _more(self) -> dict[str, Any]:
         """What a record holds beside its cell, for who follows the run."""

@@ -6,7 +6,7 @@ public logs of others  ->  PublicRuns, each row with its source
 
 from batchlab.records._cell import LAYOUTS, Cell, Identity, Json, Model, Parts
 from batchlab.records._environment import environment, machine, now
-from batchlab.records._file import Records, append, read, sole
+from batchlab.records._file import Records, append, begun, read, sole
 from batchlab.records._public import PublicRuns, public_runs
 from batchlab.records._public_credit import Credit
 from batchlab.records._public_rows import Benchmark, Curve, PublicRun, Reference, Source, Submission
@@ -33,6 +33,7 @@ __all__ = [
     "Submission",
     "append",
     "as_record",
+    "begun",
     "cell",
     "environment",
     "files_of",

@@ -20,9 +20,9 @@ from typing import IO, Any
 
 from batchlab import reading
 from batchlab.records._cell import Cell
-from batchlab.records._schema import as_record, cell, is_cell
+from batchlab.records._schema import as_record, cell, is_cell, require_sums
 
-__all__ = ["Records", "append", "read", "sole"]
+__all__ = ["Records", "append", "begun", "read", "sole"]
 
 
 class Records(list[dict[str, Any]]):
@@ -41,13 +41,15 @@ class Records(list[dict[str, Any]]):
         return f"{cut} cut off by a kill and left out."
 
     def cells(self) -> list[Cell]:
-        """The cells among the lines; a line that is no valid cell is refused with its place."""
-        placed = zip(self.places, self, strict=True)
-        return [
-            cell(record, where=f"{self.name}, line {place}")
-            for place, record in placed
-            if is_cell(record)
-        ]
+        """The cells among the lines; a line that is no valid cell, or whose steps do not
+        add up to its totals, is refused with its place."""
+        found = []
+        for place, record in zip(self.places, self, strict=True):
+            if is_cell(record):
+                where = f"{self.name}, line {place}"
+                found.append(cell(record, where=where))
+                require_sums(found[-1], where)
+        return found
 
 
 def append(
@@ -86,7 +88,21 @@ def read(source: str | Path) -> Records:
     Without its machine the name means those of a GPU where they exist, else those of a CPU: "sweep"
     is gpu_sweep, or cpu_sweep.
     """
-    text, name = _text_of(source)
+    return _records(*_text_of(source))
+
+
+def begun(path: str | Path) -> Records:
+    """What stands in the file that a measurement goes on with; nothing in one that is empty yet.
+
+    A disk that is full may leave such a file: nothing was measured into it.
+    """
+    path = Path(path)
+    if not path.exists() or (path.is_file() and not path.stat().st_size):
+        return Records(str(path))
+    return _records(reading.text_of(path), str(path))
+
+
+def _records(text: str, name: str) -> Records:
     found = Records(name)
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
@@ -162,7 +178,13 @@ def _text_of(source: str | Path) -> tuple[str, str]:
     if path.suffix == "" and path.parent == Path():
         for name in (f"{machine}{source}.jsonl" for machine in ("", "gpu_", "cpu_")):
             if (inside := _evidence() / name).is_file():
+                if path.is_file():
+                    raise ValueError(
+                        f"{path}: a file here and records of the library ({name}): "
+                        "give the whole path of the file, or name it otherwise"
+                    )
                 return inside.read_text(encoding="utf-8"), name
+    reading.require_target(path)
     if not path.exists():
         raise ValueError(f"{path}: no such file of records")
     return reading.text_of(path), str(path)
@@ -173,9 +195,9 @@ def _evidence() -> Traversable:
 
 
 def _is_torn(line: str, error: reading.NotJson) -> bool:
-    """A line that a kill cut off begins like a record and never ends."""
-    text = line.strip()
-    return text.startswith("{") and (not text.endswith("}") or error.at_end)
+    """A line that a kill cut off begins like a record and never ends; a power cut leaves zeros."""
+    text = line.strip("\0 \t\r")
+    return not text or (text.startswith("{") and (not text.endswith("}") or error.at_end))
 
 
 def _plain(value: Any) -> Any:

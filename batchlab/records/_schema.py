@@ -7,14 +7,15 @@ hold the same keys. What this version does not know of a line is kept in `Cell.m
 back; a schema that is newer than this version is refused.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, fields
 from typing import Any, TypeVar
 
 from batchlab.counts import Counts
 from batchlab.records._cell import Cell, Identity, Json, Model, Parts
 
-__all__ = ["SCHEMA", "as_record", "cell", "is_cell"]
+__all__ = ["SCHEMA", "as_record", "cell", "is_cell", "require_sums"]
 
 SCHEMA = 2
 FLAT = {"identity": Identity, "counts": Counts, "parts": Parts}  # their fields stand in the line
@@ -78,6 +79,25 @@ and `monitor` write cells
         return Cell(**{k: v for k, v in flat.items() if v is not None}, **inside, more=left)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
+
+
+def require_sums(one: Cell, where: str) -> None:
+    """Refuse a total that its steps do not add up to: both stand in the line of a measurement."""
+    told: list[tuple[str, float | None, Sequence[float] | None]] = [
+        ("seconds", one.seconds, one.step_seconds),
+        ("slots", one.counts.slots, one.step_slots),
+        ("slot_pairs", one.counts.slot_pairs, one.step_slot_pairs),
+    ]
+    for part, seconds in one.step_parts.items():
+        told.append((f"{part}_seconds", getattr(one.parts, f"{part}_seconds"), seconds))
+    for name, total, each in told:
+        if total is None or each is None:  # nobody knows
+            continue
+        if not math.isclose(total, sum(each), rel_tol=1e-6, abs_tol=1e-9):
+            raise ValueError(
+                f"{where}: {name} is {total}, its steps add up to {sum(each)}: "
+                "this line is not as it was measured"
+            )
 
 
 def _part(kind: type[Part], left: dict[str, Any]) -> Part:
