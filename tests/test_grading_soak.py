@@ -49,7 +49,7 @@ def test_a_class_leaves_memory_flat_and_nothing_behind(students, tmp_path, monke
     sizes, zygotes, begun = [], [], time.perf_counter()
     others = below(os.getpid())  # what other tests of this process left running
     honest = [json.dumps(one).encode() for one in (sent(), sent({}), right_but(parts="x = 1"))]
-    with Engine(written(tmp_path), seed="a soak of five hundred", cpu_seconds=0.5,
+    with Engine(written(tmp_path), seed="a soak of five hundred", cpu_seconds=1.5,
                 memory=1 << 29) as engine:  # fmt: skip
         assert engine._zygote is not None and engine._home is not None
         for number in range(students):
