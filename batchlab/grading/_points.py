@@ -18,8 +18,7 @@ from batchlab.grading import _record as record
 from batchlab.grading._course import Course
 from batchlab.grading._record import Record
 
-__all__ = ["BY_HAND", "Grade", "by_hand", "grades", "lost", "number",
-           "unplaced"]  # fmt: skip
+__all__ = ["BY_HAND", "Grade", "by_hand", "grades", "lost", "number", "unplaced"]
 
 BY_HAND = "by_hand.csv"
 COLUMNS = ["lesson", "student", "question", "points", "reason"]

@@ -24,7 +24,7 @@ def ramps():
     lines = [f"{'run':<14}{'tokens/step':>14}{'at the end':>14}   reached at   source"]
     for name, ramp in rates.PUBLISHED.items():
         first, last = ramp.stages[0], ramp.last
-        kind = "only the ends are known" if ramp.straight else f"{len(ramp.stages)} stages"
+        kind = "a straight line" if ramp.straight else f"{len(ramp.stages)} stages"
         read = "quoted by others" if ramp.second_hand else "its own report"
         lines.append(
             f"{name:<14}{first.tokens_per_step:>14,}{last.tokens_per_step:>14,}"
