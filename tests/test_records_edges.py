@@ -196,6 +196,13 @@ def test_a_line_of_which_one_number_was_changed_is_refused(tmp_path, name):
         records.read(path).cells()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is full, of Linux")
+def test_a_full_disk_names_the_file():
+    """The fault: `sweep` and `fit` ended with "No space left on device", of which disk unsaid."""
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        records.append("/dev/full", {"kind": "line"})
+
+
 def test_a_file_that_is_empty_is_begun_and_not_read(tmp_path):
     """The fault: what a full disk left behind, a file without a byte, stopped a sweep for good."""
     path = tmp_path / "cells.jsonl"

@@ -106,7 +106,7 @@ WORDS: Mapping[str, Word] = {
     "shard": Word("what --devices share: ZeRO, FSDP", "Z", "nothing", choices=SHARDS),
     "budget": Word("GiB of tensors", "GIB", "what is free on a GPU, 1 on a CPU", gibibytes),
     "device": Word("where a step runs", "D", "cuda where there is one", choices=DEVICES),
-    "tokens": Word("tokens of the whole run; 1e12 is a word", "N", "no bill", above_zero),
+    "tokens": Word("tokens of the whole run, such as 1e12", "N", "no bill", above_zero),
     "price": Word("of a device and hour, in any currency", "P", "not known", above_zero),
     "utilisation": Word("MFU, from least to most", "MFU", kind=above_zero),
     "products": Word("number type of the matrix products", "P",

@@ -69,17 +69,22 @@ def append(
     path.parent.mkdir(parents=True, exist_ok=True)
     plain = as_record(record) if isinstance(record, Cell) else record
     line = json.dumps(plain, allow_nan=False, default=_plain) + "\n"
-    with path.open("ab+") as file:
-        _lock(file, patience)  # until it is closed: a sweep and a monitor may write to one file
-        file.seek(0, os.SEEK_END)
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":
-                line = "\n" + line
-        file.write(line.encode())
-        file.flush()
-        if to_disk:
-            os.fsync(file.fileno())
+    try:
+        with path.open("ab+") as file:
+            _lock(file, patience)  # until it is closed: a sweep and a monitor may write to one file
+            file.seek(0, os.SEEK_END)
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    line = "\n" + line
+            file.write(line.encode())
+            file.flush()
+            if to_disk:
+                os.fsync(file.fileno())
+    except OSError as error:  # a full disk does not say whose line it refused
+        if error.errno and not error.filename:
+            error.filename = str(path)
+        raise
 
 
 def read(source: str | Path) -> Records:
