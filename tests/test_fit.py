@@ -194,9 +194,15 @@ def test_a_try_that_killed_the_process_twice_is_too_large(tmp_path):
     other.write_text('{"kind": "cell"}\n')
     with pytest.raises(ValueError, match="not a journal of tries but of 'cell'"):
         journal.Journal(other, {})
-    other.write_text('{"kind": "try", "rows": 8}\n')
-    with pytest.raises(ValueError, match="a try lacks status, setting"):
-        journal.Journal(other, {})
+    for words, said in (
+        ('"rows": 8', "no try, rows 8 with status None"),
+        ('"rows": "8", "status": "began"', "no try, rows '8' with status 'began'"),
+        ('"rows": 8, "status": "ok", "peak_bytes": "much"', "with a peak of 'much' bytes"),
+        ('"rows": 8, "status": "began"', "a try lacks its setting"),
+    ):  # the mistake: a text is compared with a budget, a try of "8" rows with 8 rows
+        other.write_text(f'{{"kind": "try", {words}}}\n')
+        with pytest.raises(ValueError, match=f"line 1: .*{said}"):
+            journal.Journal(other, {})
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ from batchlab import records
 
 __all__ = ["Journal"]
 
+STATUSES = ("began", "ok", "out_of_memory", "interrupted")
+
 
 class Journal:
     """The tries of one search; without a path, for this process only."""
@@ -24,9 +26,11 @@ class Journal:
         self.setting = {name: _plain(value) for name, value in setting.items()}
         self._peaks: dict[int, int | None] = {}
         self._begun: dict[int, int] = {}
-        for record in records.begun(self.path) if self.path else []:
-            self._require_same_search(record)
-            self._take(record)
+        if self.path:
+            found = records.begun(self.path)
+            for place, record in zip(found.places, found, strict=True):
+                self._require_same_search(record, f"{self.path}, line {place}")
+                self._take(record)
 
     def has(self, rows: int) -> bool:
         return rows in self._peaks or self.killed(rows)
@@ -67,13 +71,16 @@ class Journal:
         if record["status"] != "interrupted":
             self._peaks[rows] = record.get("peak_bytes")
 
-    def _require_same_search(self, record: Mapping[str, Any]) -> None:
+    def _require_same_search(self, record: Mapping[str, Any], where: str) -> None:
         if record.get("kind") != "try":
-            raise ValueError(f"{self.path}: not a journal of tries but of {record.get('kind')!r}")
-        lacks = [name for name in ("rows", "status", "setting") if not record.get(name)]
-        if lacks or not isinstance(record["setting"], dict):
-            raise ValueError(f"{self.path}: a try lacks {', '.join(lacks) or 'its setting'}")
-        found = record["setting"]
+            raise ValueError(f"{where}: not a journal of tries but of {record.get('kind')!r}")
+        rows, status, peak = (record.get(name) for name in ("rows", "status", "peak_bytes"))
+        if type(rows) is not int or rows < 1 or status not in STATUSES:
+            raise ValueError(f"{where}: no try, rows {rows!r} with status {status!r}")
+        if not (type(peak) is int and peak > 0 if status == "ok" else peak is None):
+            raise ValueError(f"{where}: no try, status {status!r} with a peak of {peak!r} bytes")
+        if not isinstance(found := record.get("setting"), dict):
+            raise ValueError(f"{where}: a try lacks its setting")
         for name in {**found, **self.setting}:
             if found.get(name) != self.setting.get(name):
                 raise ValueError(
