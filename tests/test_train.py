@@ -138,7 +138,7 @@ def test_a_killed_run_lies_on_the_undisturbed_one_and_goes_on_with_other_process
     training.launch(killed, settings, steps=8, processes=3)
     for ours, theirs in zip(took(killed), took(calm), strict=True):
         assert ours[:4] == pytest.approx(theirs[:4], rel=1e-4)
-    with pytest.raises(ValueError, match="holds a run of other documents, model, rows or rate"):
+    with pytest.raises(ValueError, match=r"holds another run, with rows 1 and not 2: give"):
         training.launch(calm, training.Settings(rows=2, length=64), steps=12, processes=1)
 
 

@@ -84,6 +84,17 @@ def test_the_one_before_is_taken_and_the_damaged_file_named(tmp_path, kind):
     assert fault.startswith(str(weights)) and fault.endswith(said)
 
 
+def test_a_record_that_was_copied_before_its_run_went_on_hides_no_checkpoint(tmp_path):
+    """The fault: "no whole checkpoint is left … delete checkpoints", and two lay there whole."""
+    saved, _ = grow(tmp_path, 2)
+    old = (saved / pointer.LATEST).read_bytes()
+    shutil.rmtree(tmp_path)
+    saved, kept = grow(tmp_path, 4)
+    (saved / pointer.LATEST).write_bytes(old)
+    assert pointer.whole(saved, "a run") == (kept[3], [f"{saved / kept[1].name} is gone"])
+    assert pointer.latest(saved) == kept[3]
+
+
 def test_a_checkpoint_whose_folder_is_gone_is_named_and_the_one_before_taken(tmp_path):
     """The fault: of a folder that somebody removed, a file in it was missed."""
     saved, kept = grow(tmp_path, 2)
@@ -323,7 +334,8 @@ def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_pa
     model = tmp_path / "model"
     model.mkdir()
     (model / "model.safetensors").write_text("weights")
-    assert "nothing proves it" in shown(tmp_path, capsys)[1]
+    code, said = shown(tmp_path, capsys)
+    assert code == 1 and "whole.json is gone, so nothing proves the model" in said
     told = {"steps": 2, "files": pointer.seen(model)}
     (model / pointer.OWN).write_text(json.dumps(told | {"run": "another run"}))
     code, said = shown(tmp_path, capsys)
@@ -331,6 +343,11 @@ def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_pa
     (model / pointer.OWN).write_text(json.dumps(told | {"run": "a run"}))
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "after 2 steps; the last checkpoint is of step 3" in said
+    for asked, steps in ((3, 2), (9, 4)):  # of a run that is done; of one that was set back
+        (tmp_path / alive.ASKED).write_text(json.dumps({"steps": asked}))
+        (model / pointer.OWN).write_text(json.dumps(told | {"run": "a run", "steps": steps}))
+        code, said = shown(tmp_path, capsys)
+        assert code == 1 and f"is of another moment, after {steps} steps; the last" in said
     (model / "adapter_model.safetensors").write_text("mine")
     code, said = shown(tmp_path, capsys)
     assert code == 1 and f"no run wrote adapter_model.safetensors in {model}" in said

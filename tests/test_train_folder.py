@@ -174,6 +174,25 @@ def test_a_name_to_which_no_model_can_be_written_is_refused_before_the_run(tmp_p
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+def test_a_folder_without_a_name_is_refused(tmp_path, monkeypatch, capsys):
+    """The fault: RUN="$UNSET" trained into the folder here, among its files."""
+    monkeypatch.chdir(tmp_path)
+    for words in (["train", ""], ["train", "--verify", " "]):
+        with pytest.raises(SystemExit):
+            cli.main(words)
+        assert "RUN is empty: give a folder" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_differs_from_the_run_in_the_folder_is_named():
+    """The fault: "other documents, model, rows or rate", with the very words that were given."""
+    held = training.Settings("a, b.jsonl", lora=4).named()
+    now = training.Settings("a, b.jsonl", warmup_tokens=500, rows=4).named()
+    assert _own.differing(held, now) == [
+        "rows 2 and not 4", "lora 4 and not the default", "warmup_tokens the default and not 500",
+    ]  # fmt: skip
+
+
 def test_a_folder_of_documents_is_no_folder_of_a_run(tmp_path, capsys):
     """The fault: the curve was read as a document by the next start."""
     (tmp_path / "a.txt").write_text("a word")

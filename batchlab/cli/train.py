@@ -27,12 +27,19 @@ SHOWN = 8  # lines of the curve
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Offer the folder, model, documents and processes."""
-    parser.add_argument("run", metavar="RUN", type=Path, help="folder of the run")
+    parser.add_argument("run", metavar="RUN", type=_folder, help="folder of the run")
     options.offer(
         parser, "model", "data", "rows", "length", "steps", "rate", "nproc", "form", "verify",
         rows=2, length=256, steps=60, rate=1e-3, nproc=1, form="ddp",
     )  # fmt: skip
     options.offer_run(parser)
+
+
+def _folder(text: str) -> Path:
+    """A folder; a variable that is not set would be the folder here."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("RUN is empty: give a folder, or . for the one here")
+    return Path(text)
 
 
 def run(args: argparse.Namespace) -> Answer:

@@ -110,5 +110,7 @@ def write_folder(folder: Path, model: nn.Module, tokenizer: Any, steps: int, run
     elif tokenizer is not None:
         tokenizer.save_pretrained(part)
     (part / OWN).write_text(json.dumps({"steps": steps, "run": run, "files": seen(part)}))
+    for name in seen(part):  # safetensors hides its file from everybody else
+        (part / name).chmod((part / OWN).stat().st_mode)
     shutil.rmtree(folder / MODEL, ignore_errors=True)
     part.rename(folder / MODEL)

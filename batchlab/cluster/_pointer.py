@@ -125,6 +125,9 @@ def whole(folder: Path, run: str) -> tuple[Latest | None, list[str]]:
 def checkpoints(folder: Path) -> Iterator[Latest | str]:
     """Records, the last one first; in place of one that cannot be read, what is wrong with it."""
     named = _read(folder / LATEST)
+    if isinstance(named, Latest) and not (folder / named.name).is_dir():
+        # a copy of a run that went on: LATEST came first, and its checkpoint was deleted since
+        named = f"{folder / named.name} is gone"
     if named is not None:
         yield named
     for path in reversed(folders(folder)):

@@ -17,6 +17,8 @@ from batchlab.units import several
 
 __all__ = ["Look", "verify"]
 
+ANEW = "the same command writes it anew"
+
 
 @dataclass(frozen=True)
 class Look:
@@ -55,26 +57,28 @@ def verify(folder: Path) -> list[Look]:
 
 def _of_model(path: Path, last: Latest | None) -> list[Look]:
     """The trained model, if there is one: a run that goes on leaves an older one in its place."""
+    steps = last.steps if last else 0
+    ended = False
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        ended = last is not None and steps >= alive.asked(path.parent)["steps"]
     if not path.is_dir():
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-            if last and last.steps >= alive.asked(path.parent)["steps"]:
-                return [Look("model", f"{path} is not there: the same command writes it anew")]
-        return []
+        return [Look("model", f"{path} is not there: {ANEW}")] if ended else []
     try:
         told = json.loads((path / OWN).read_text())
-        fault, steps = damage(path, told["files"]), int(told["steps"])
+        fault, of = damage(path, told["files"]), int(told["steps"])
     except FileNotFoundError:
-        return [Look("model", limit=", perhaps: nothing proves it")]
+        return [Look("model", f"{path / OWN} is gone, so nothing proves the model: {ANEW}")]
     except (OSError, ValueError, TypeError, KeyError):
         return [Look("model", f"{path / OWN} is damaged")]
     if not fault and last and told.get("run", last.run) != last.run:
         fault = f"{path} is of another run ({told['run']})"
     if not fault and (theirs := strangers(path)):
         fault = f"no run wrote {', '.join(theirs)} in {path}"
-    older = (
-        f"; the last checkpoint is of step {last.steps:,}" if last and last.steps != steps else ""
-    )
-    return [Look("model", fault, f", after {several(steps, 'step')}{older}")]
+    older = f"; the last checkpoint is of step {steps:,}" if last and steps != of else ""
+    after = f"after {several(of, 'step')}{older}"
+    if not fault and older and (ended or of > steps):
+        fault = f"{path} is of another moment, {after}: {ANEW}"
+    return [Look("model", fault, f", {after}")]
 
 
 def _limit(folder: Path) -> str:
