@@ -184,6 +184,14 @@ def test_a_folder_without_a_name_is_refused(tmp_path, monkeypatch, capsys):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_tool_that_is_not_installed_is_refused_before_the_run(tmp_path, monkeypatch, capsys):
+    """The fault: a long run ended without its log, and only log.txt had said so."""
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    assert cli.main(["train", str(tmp_path / "run"), "--report-to", "wandb"]) == 1
+    assert "this needs the package wandb: pip install wandb" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_what_differs_from_the_run_in_the_folder_is_named():
     """The fault: "other documents, model, rows or rate", with the very words that were given."""
     held = training.Settings("a, b.jsonl", lora=4).named()

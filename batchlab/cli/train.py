@@ -9,6 +9,7 @@ At the end the model lies in RUN/model, as transformers and peft load it.
 """
 
 import argparse
+import importlib.util
 import itertools
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,9 @@ def run(args: argparse.Namespace) -> Answer:
         return proof(args.run)
     from batchlab.cluster import training
 
+    for tool in args.report_to or ():  # each process would find it missing, and train on without
+        if importlib.util.find_spec(tool) is None:
+            raise ModuleNotFoundError(f"--report-to {tool}", name=tool)
     tokens, warmup = (one and int(one) for one in (args.tokens, args.warmup_tokens))
     curve = rates.Curve(tokens, warmup or 0, args.schedule)  # refused before anything starts
     settings = training.Settings(

@@ -138,7 +138,10 @@ def _in_one_line(path: Path, kind: type[Exception]) -> Iterator[None]:
         why = next(iter(error.failures.values()))[0]
         if kind is OSError:
             why = _refusal(path.parent) or why
-        raise kind(f"{path}: {type(why).__name__}: {why}".splitlines()[0]) from None
+        said = f"{path}: {type(why).__name__}: {why}".splitlines()[0]
+        if "unexpected pos" in said:
+            said += " (torch says so where a disk is full, or a file may not grow further)"
+        raise kind(said) from None
 
 
 def _refusal(folder: Path) -> OSError | None:

@@ -46,7 +46,9 @@ RESTARTS, TIMEOUT = 2, 120.0  # lives after a death; seconds until a silent proc
 PATIENCE = 60.0  # seconds for torchrun to leave
 LARGE_BYTES = 2**29  # of files: every process would hold about as much in tokens
 MISTAKE = "raised ValueError"  # of whoever asked: another life would say the same
-NO_ROOM = re.compile(r"No space left|quota exceeded|File too large|Read-only file system", re.I)
+NO_ROOM = re.compile(
+    r"No space left|quota exceeded|File too large|unexpected pos|Read-only file system", re.I
+)
 ECHO = re.compile(
     r"closed by peer|reset by peer|pair closure|DistBackendError|timed out", re.IGNORECASE
 )
