@@ -173,7 +173,6 @@ def test_a_name_to_which_no_model_can_be_written_is_refused_before_the_run(tmp_p
     _own.require_own(tmp_path / "Läufe 走")
 
 
-@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
 def test_a_folder_without_a_name_is_refused(tmp_path, monkeypatch, capsys):
     """The fault: RUN="$UNSET" trained into the folder here, among its files."""
     monkeypatch.chdir(tmp_path)
@@ -201,6 +200,7 @@ def test_what_differs_from_the_run_in_the_folder_is_named():
     ]  # fmt: skip
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
 def test_a_folder_of_documents_is_no_folder_of_a_run(tmp_path, capsys):
     """The fault: the curve was read as a document by the next start."""
     (tmp_path / "a.txt").write_text("a word")

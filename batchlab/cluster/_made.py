@@ -109,8 +109,9 @@ def write_folder(folder: Path, model: nn.Module, tokenizer: Any, steps: int, run
         (part / "tokenizer_config.json").write_text(json.dumps(told))
     elif tokenizer is not None:
         tokenizer.save_pretrained(part)
-    (part / OWN).write_text(json.dumps({"steps": steps, "run": run, "files": seen(part)}))
-    for name in seen(part):  # safetensors hides its file from everybody else
+    files = seen(part)
+    (part / OWN).write_text(json.dumps({"steps": steps, "run": run, "files": files}))
+    for name in files:  # safetensors hides its file from everybody else
         (part / name).chmod((part / OWN).stat().st_mode)
     shutil.rmtree(folder / MODEL, ignore_errors=True)
     part.rename(folder / MODEL)

@@ -12,16 +12,8 @@ from batchlab.cluster._curve import curve, was_saved
 from batchlab.cluster._pointer import checkpoints, latest, replace, strangers
 from batchlab.reading import require_target
 
-__all__ = [
-    "NOTES",
-    "READ",
-    "differing",
-    "require_alone",
-    "require_own",
-    "require_same",
-    "require_saved",
-]
-__all__ += ["separate"]
+__all__ = ["NOTES", "READ", "require_alone", "require_own", "require_same", "require_saved"]
+__all__ += ["differing", "separate"]
 
 NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
 WRITES = (
