@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from batchlab.classroom.afar import Gone
-from batchlab.grading import _processes
+from batchlab.grading import _folder, _processes
 from batchlab.grading._jail import Order
 from batchlab.grading._limits import Limits, Watch
 from batchlab.grading._wire import Channel
@@ -88,6 +88,11 @@ class _Run:
     reason: str = ""
     found: Found = field(default_factory=Found)
     starts: int = 0
+
+    @property
+    def work(self) -> Path:
+        """The folder of the student's latest process."""
+        return Path(self.order.work, str(self.starts))
 
 
 def supervised(
@@ -198,13 +203,12 @@ def _student(run: _Run) -> Started:
     """A process for the answers, in a folder that no earlier one could write."""
     run.starts += 1
     run.reason = ""
-    work = Path(run.order.work, str(run.starts))
-    work.mkdir(mode=0o700)
-    return run.start("student", replace(run.order, work=str(work)))
+    run.work.mkdir(mode=0o700)
+    return run.start("student", replace(run.order, work=str(run.work)))
 
 
 def _stop(run: _Run, reason: str) -> None:
-    """End the student's processes, and remember why."""
+    """End the student's processes, remove what they wrote, and remember why."""
     if run.student is None:
         return
     run.reason = run.reason or reason
@@ -214,6 +218,7 @@ def _stop(run: _Run, reason: str) -> None:
     run.student = None
     run.found.left += int(fate.get("left", 0))
     run.watch.ended(fate.get("seconds"))
+    _folder.remove(run.work)  # or the next question would pay for it where others fill the disk
 
 
 def _why(run: _Run, said: str) -> str:
