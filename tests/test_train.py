@@ -146,7 +146,7 @@ def test_a_killed_run_lies_on_the_undisturbed_one_and_goes_on_with_other_process
 @pytest.mark.parametrize(
     ("stream", "told"),
     [
-        pytest.param(False, "other documents under the same name", marks=pytest.mark.deep),
+        pytest.param(False, "holds a run of other documents", marks=pytest.mark.deep),
         (True, "some.jsonl changed and grew"),
     ],
 )

@@ -95,6 +95,35 @@ def test_a_record_that_was_copied_before_its_run_went_on_hides_no_checkpoint(tmp
     assert pointer.latest(saved) == kept[3]
 
 
+def test_an_older_latest_over_a_run_that_went_on_repeats_no_step(tmp_path):
+    """The fault: Monday's copy was laid over Tuesday's folder, and Tuesday was trained again."""
+    saved, _ = grow(tmp_path, 3)
+    old = {path: path.read_bytes() for path in saved.rglob("*") if path.is_file()}
+    shutil.rmtree(tmp_path)
+    saved, kept = grow(tmp_path, 4)
+    for path, held in old.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(held)
+    assert pointer.whole(saved, "a run") == (kept[3], []) and pointer.latest(saved) == kept[3]
+    flip(saved / kept[3].name / "weights")
+    found, (fault,) = pointer.whole(saved, "a run")
+    assert found == kept[2] and "4/weights is damaged" in fault
+    line = {"step": 4, "tokens": 40, "loss": 0.25}
+    checkpoints.rely(saved, replace(kept[2], line=line))
+    assert not (saved / kept[3].name).exists(), "what was found damaged is not kept as a reserve"
+
+
+def test_a_record_that_latest_alone_knows_is_named_by_verify_and_gone_on_from(tmp_path, capsys):
+    """The fault: damage to the newest checkpoint's own record was seen when LATEST was gone too."""
+    saved, kept = grow(tmp_path, 2)
+    own = saved / kept[1].name / pointer.OWN
+    for spoil, said in ((lambda: flip(own), "is damaged, or of an older"), (own.unlink, "is gone")):
+        spoil()
+        code, text = shown(tmp_path, capsys)
+        assert code == 1 and f"{own} {said}" in text
+        assert pointer.whole(saved, "a run") == (kept[1], [])
+
+
 def test_a_checkpoint_whose_folder_is_gone_is_named_and_the_one_before_taken(tmp_path):
     """The fault: of a folder that somebody removed, a file in it was missed."""
     saved, kept = grow(tmp_path, 2)
@@ -146,10 +175,11 @@ def test_a_copy_that_somebody_made_beside_the_checkpoints_stays(tmp_path):
     copies = [saved / name for name in ("step_00000001.best", "step_00000001 (copy)", "step_1")]
     for path in copies:
         shutil.copytree(saved / first.name, path)
-    for _ in range(2):
-        checkpoints.rely(saved, second)  # the one before is itself: no other is kept
+    shutil.copytree(saved / second.name, saved / "step_00000003")
+    third = replace(second, name="step_00000003", steps=3)
+    checkpoints.rely(saved, third)  # and the one before is kept, not the first
     assert not (saved / first.name).exists() and all((path / "weights").exists() for path in copies)
-    assert list(pointer.checkpoints(saved)) == [second]
+    assert list(pointer.checkpoints(saved)) == [third, second]
 
 
 def test_checkpoints_under_one_anothers_names_are_told_so(tmp_path):
@@ -204,7 +234,7 @@ def test_what_is_trained_and_its_states_come_back_as_they_were(tmp_path, alone):
     ours, theirs = step(*first), step(*second)
     assert all(map(torch.equal, ours, theirs)), "weights, and the averages of AdamW"
     rows.fingerprint = "other"
-    with pytest.raises(ValueError, match="holds a run of other documents under the same name"):
+    with pytest.raises(ValueError, match="holds a run of other documents"):
         checkpoints.resume(saved, *second, rows, "a")
 
 
@@ -328,7 +358,7 @@ def test_verify_names_what_is_wrong(tmp_path, capsys, spoil, said):
     grow(tmp_path, 3)
     spoil(tmp_path)
     code, text = shown(tmp_path, capsys)
-    assert code == 1 and said in text and "1 of " in text
+    assert code == 1 and said in text and ", 1 is wrong or cannot be read" in text
 
 
 def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_path, capsys):
@@ -404,6 +434,11 @@ def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path
     files = [tmp_path / "monitor.jsonl"]
     assert fault_of_records(lines, files) == fault_of_records(lines[:5], files) == ""
     assert "in 2 steps" in fault_of_records([*lines[:4], {"step": 5, "tokens": 999}], files)
+    assert fault_of_records(lines, files, done=True) == ""
+    later = [*lines, {"step": 7, "tokens": 490}]
+    assert fault_of_records(later, files) == "", "a run that was killed"
+    said = "monitor.jsonl ends at step 6, and the run at 7"
+    assert fault_of_records(later, files, done=True).endswith(said), "cut, of a run that is done"
 
 
 @pytest.mark.slow

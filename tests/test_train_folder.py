@@ -1,5 +1,6 @@
 """The folder of `batchlab train`: one start at a time, and what is damaged is named."""
 
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from batchlab.cli import _progress
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _lock as lock
-from batchlab.cluster import _member, _own, _pointer, training
+from batchlab.cluster import _member, _name, _own, _pointer, training
 
 HOLD = """
 import sys, time
@@ -183,6 +184,19 @@ def test_a_folder_without_a_name_is_refused(tmp_path, monkeypatch, capsys):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_whole_disk_is_no_folder_of_a_run(monkeypatch, capsys):
+    """The fault: RUN was "$HOME_OF_RUNS/", and a run spread over the root of the disk."""
+    with pytest.raises(SystemExit):
+        cli.main(["train", "/"])
+    assert "all of this disk: give a folder in it" in capsys.readouterr().err
+
+
+def test_a_schedule_without_an_end_asks_for_it_by_its_word(tmp_path, capsys):
+    assert cli.main(["train", str(tmp_path / "run"), "--schedule", "cosine"]) == 1
+    assert "--schedule cosine ends at 0: give --tokens, after how" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_tool_that_is_not_installed_is_refused_before_the_run(tmp_path, monkeypatch, capsys):
     """The fault: a long run ended without its log, and only log.txt had said so."""
     monkeypatch.setitem(sys.modules, "wandb", None)
@@ -195,9 +209,41 @@ def test_what_differs_from_the_run_in_the_folder_is_named():
     """The fault: "other documents, model, rows or rate", with the very words that were given."""
     held = training.Settings("a, b.jsonl", lora=4).named()
     now = training.Settings("a, b.jsonl", warmup_tokens=500, rows=4).named()
-    assert _own.differing(held, now) == [
+    assert _name.differing(held, now) == [
         "rows 2 and not 4", "lora 4 and not the default", "warmup_tokens the default and not 500",
     ]  # fmt: skip
+
+
+def test_what_is_compared_is_what_files_hold_and_not_where_they_lie(tmp_path, monkeypatch):
+    """The fault: "other documents", of one file that was spelled in another way."""
+    monkeypatch.chdir(tmp_path)
+    Path("net").mkdir()
+    Path("net/config.json").write_text("{}")
+    words = ("a.jsonl", "net"), (f"{tmp_path}/a.jsonl", "./net/"), ("b", "a/net")
+    one, other, hub = (training.Settings(given, model=name).named() for given, name in words)
+    Path("net/config.json").write_text('{"x": 1}')
+    changed = training.Settings("a.jsonl", model="net").named()
+    assert _name.same(one, other) and one != other
+    (said,) = _name.differing(one, hub)
+    assert said.startswith("model net (") and said.endswith(") and not a/net")
+    (said,) = _name.differing(one, changed)
+    assert said.startswith("model net (") and "as its files were before they changed (" in said
+
+
+def test_what_changes_rounding_alone_is_told(tmp_path, monkeypatch):
+    """The fault: compiled from here on, "bit for bit", and not a word."""
+    monkeypatch.setattr(training, "kept", lambda folder: 6)
+    asked = {"settings": {"form": "ddp", "compile": False, "rows": 2}}
+    assert training._rounded(tmp_path, asked) == ""
+    (tmp_path / alive.ASKED).write_text(json.dumps(asked))
+    assert training._rounded(tmp_path, asked) == ""
+    now = {"settings": {"form": "fsdp", "compile": True, "rows": 4}}
+    assert training._rounded(tmp_path, now) == (
+        "form ddp before, fsdp now; compile False before, True now: equal up to rounding from step "
+        "6 on"
+    )
+    monkeypatch.setattr(training, "kept", lambda folder: 0)
+    assert training._rounded(tmp_path, now) == "", "nothing goes on"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")

@@ -141,7 +141,7 @@ def _show(answer: Answer, args: argparse.Namespace) -> None:
     except OSError as error:
         if error.errno == errno.EIO:  # a terminal that was closed: nobody reads on
             raise BrokenPipeError from None
-        raise
+        raise OSError(error.errno, error.strerror, "standard output") from None
 
 
 def _verb(module: str) -> ModuleType:

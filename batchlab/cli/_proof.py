@@ -22,26 +22,29 @@ def proof(folder: Path) -> Answer:
     faults = [one.fault for one in looks if one.fault]
     files = [path for path in records.files_of(folder / "monitor.jsonl") if path.exists()]
     if lines:
-        wrong = fault_of_records(lines, files) if files else None
+        wrong = fault_of_records(lines, files, training.is_done(folder)) if files else None
         agrees = "agrees with the curve" if wrong == "" else "cannot be compared with the curve"
         rows.append([f"monitor, {len(files)} files", wrong or agrees])
         faults += [wrong] if wrong else []
     last = lines[-1] if lines else {"step": 0, "tokens": 0}
     text = report.table(["looked at", "found"], rows)
     said = f"{last['step']:,} steps, {last['tokens']:,} target tokens" if lines else "no curve"
-    ends = "nothing is wrong" if not faults else f"{len(faults)} of {len(rows)} are wrong"
+    some = "1 is" if len(faults) == 1 else f"{len(faults)} are"
+    ends = f"of {len(rows)}, {some} wrong or cannot be read" if faults else "nothing is wrong"
     data = {"run": str(folder), "last": last, "faults": faults}
     return Answer(data, f"{folder}: {said}; {ends}\n\n{text}", code=1 if faults else 0)
 
 
-def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str | None:
+def fault_of_records(
+    lines: list[dict[str, Any]], files: list[Path], done: bool = False
+) -> str | None:
     """What is wrong with the records of the last life; "" if nothing is, None if nobody can tell.
 
     A record does not say at which step its life began: as many target tokens must stand in as many
     steps somewhere in the curve. Of a life that was killed the ranks may have written unequally
     often: what all of them wrote is compared, up to the end of the curve, which hears of a step
     after them. The optimizer does not hear of a step that is skipped: its tokens stand with those
-    of the next.
+    of the next. Of a run that is done the records reach the last step.
     """
     ranks: list[list[records.Cell]] = []
     try:
@@ -54,6 +57,8 @@ def fault_of_records(lines: list[dict[str, Any]], files: list[Path]) -> str | No
     if not all(ranks) or len(ranks) != ranks[0][0].world_size:
         return None  # some files are of a life on more processes, or not there
     shared = list(zip(*ranks, strict=False))
+    if done and 0 < (end := _step(shared[-1][0])) < len(lines):
+        return f"{files[0]} ends at step {end:,}, and the run at {len(lines):,}"
     steps = sum(cells[0].steps for cells in shared)
     tokens = sum(cell.counts.target_tokens or 0 for cells in shared for cell in cells)
     counts = [0, *(line["tokens"] for line in lines if not line.get("skipped"))]

@@ -37,10 +37,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _folder(text: str) -> Path:
-    """A folder; a variable that is not set would be the folder here."""
+    """A folder; a variable that is not set would be the folder here, or behind a slash the root."""
     if not text.strip():
         raise argparse.ArgumentTypeError("RUN is empty: give a folder, or . for the one here")
-    return Path(text)
+    found = Path(text)
+    if (whole := found.resolve()) == whole.parent:
+        raise argparse.ArgumentTypeError(f"RUN is {whole}, all of this disk: give a folder in it")
+    return found
 
 
 def run(args: argparse.Namespace) -> Answer:
@@ -53,6 +56,8 @@ def run(args: argparse.Namespace) -> Answer:
         if importlib.util.find_spec(tool) is None:
             raise ModuleNotFoundError(f"--report-to {tool}", name=tool)
     tokens, warmup = (one and int(one) for one in (args.tokens, args.warmup_tokens))
+    if args.schedule != "constant" and tokens is None:
+        raise ValueError(f"--schedule {args.schedule} ends at 0: give --tokens, after how many")
     curve = rates.Curve(tokens, warmup or 0, args.schedule)  # refused before anything starts
     settings = training.Settings(
         args.data, args.model, rows=args.rows, length=args.length, rate=args.rate, form=args.form,

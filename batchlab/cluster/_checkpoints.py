@@ -25,7 +25,7 @@ from torch.distributed.checkpoint.state_dict import (
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from batchlab.cluster._pointer import OWN, Latest, folders, latest, point, whole
+from batchlab.cluster._pointer import OWN, Latest, checkpoints, folders, point, whole
 
 __all__ = ["name", "rely", "resume", "write"]
 
@@ -58,7 +58,8 @@ def write(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, step
 
 def rely(folder: Path, on: Latest) -> None:
     """Name a checkpoint as the last one; then remove all but it and the one before."""
-    before = latest(folder)
+    older = (one for one in checkpoints(folder) if isinstance(one, Latest) and one.steps < on.steps)
+    before = next(older, None)
     point(folder, on)
     kept = {on.name, before.name if before else ""}
     for old in folders(folder):
@@ -80,9 +81,8 @@ def resume(
     rows.require(found.lanes, folder / found.name)
     if found.data != rows.fingerprint:
         raise ValueError(
-            f"{folder} holds a run of other documents under the same name (fingerprint "
-            f"{found.data}, now {rows.fingerprint}); give another folder, or bring those "
-            f"documents back"
+            f"{folder} holds a run of other documents (fingerprint {found.data}, now "
+            f"{rows.fingerprint}): {found.run}; give another folder, or bring those documents back"
         )
     weights, states = _states(model, optimizer)
     with _in_one_line(folder / found.name, ValueError):

@@ -4,16 +4,16 @@ a folder, the run in one line  ->  nothing, or a line that names what stands in 
 """
 
 import os
-import re
 from pathlib import Path
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster._curve import curve, was_saved
+from batchlab.cluster._name import differing
 from batchlab.cluster._pointer import checkpoints, latest, replace, strangers
 from batchlab.reading import require_target
 
 __all__ = ["NOTES", "READ", "require_alone", "require_own", "require_same", "require_saved"]
-__all__ += ["differing", "separate"]
+__all__ += ["separate"]
 
 NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
 WRITES = (
@@ -65,24 +65,11 @@ def require_alone(model: Path) -> None:
 def require_same(checkpoints: Path, run: str) -> None:
     """ValueError if the last checkpoint belongs to another run."""
     held = latest(checkpoints)
-    if held is not None and held.run != run:
+    if held is not None and (other := differing(held.run, run)):
         raise ValueError(
-            f"{checkpoints} holds another run, with {'; '.join(differing(held.run, run))}: give "
-            f"another folder, or the words of that run: {held.run}"
+            f"{checkpoints} holds another run, with {'; '.join(other)}: give another folder, or "
+            f"the words of that run: {held.run}"
         )
-
-
-def differing(held: str, run: str) -> list[str]:
-    """In which words two runs differ; a name may hold commas."""
-    was, now = (
-        dict(re.findall(r"(?:^|, )(\w+) (.*?)(?=, [a-z_]+ |$)", one, re.DOTALL))
-        for one in (held, run)
-    )
-    return [
-        f"{name} {was.get(name, 'the default')} and not {now.get(name, 'the default')}"
-        for name in {**was, **now}
-        if was.get(name) != now.get(name)
-    ]
 
 
 def require_saved(folder: Path) -> None:

@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from batchlab.cluster._name import same
+
 __all__ = [
     "OWN",
     "Latest",
@@ -110,7 +112,7 @@ def whole(folder: Path, run: str) -> tuple[Latest | None, list[str]]:
             faults.append(one)
         elif fault := damage(folder / one.name, one.files):
             faults.append(fault)
-        elif one.run != run:
+        elif not same(one.run, run):
             faults.append(f"{folder / one.name} is of another run ({one.run})")
         else:
             return one, faults
@@ -123,19 +125,28 @@ def whole(folder: Path, run: str) -> tuple[Latest | None, list[str]]:
 
 
 def checkpoints(folder: Path) -> Iterator[Latest | str]:
-    """Records, the last one first; in place of one that cannot be read, what is wrong with it."""
+    """Records, the newest first; in place of one that cannot be read, what is wrong with it.
+
+    LATEST is a second copy of one of them, and not always of the newest: an older one may have been
+    copied over it.
+    """
     named = _read(folder / LATEST)
     if isinstance(named, Latest) and not (folder / named.name).is_dir():
         # a copy of a run that went on: LATEST came first, and its checkpoint was deleted since
         named = f"{folder / named.name} is gone"
-    if named is not None:
+    if isinstance(named, str):
         yield named
     for path in reversed(folders(folder)):
-        if (path / OWN).exists() and (not isinstance(named, Latest) or path.name < named.name):
-            one = _read(path / OWN)
-            if isinstance(one, Latest) and one.name != path.name:
-                one = f"{path} holds what was written as {one.name}: give it that name back"
-            yield one if one is not None else f"{path / OWN} is gone"
+        copy = named if isinstance(named, Latest) and named.name == path.name else None
+        if copy:
+            yield copy
+        one = _read(path / OWN)
+        if isinstance(one, Latest) and one.name != path.name:
+            yield f"{path} holds what was written as {one.name}: give it that name back"
+        elif one is not None and one != copy:
+            yield one
+        elif one is None and copy:
+            yield f"{path / OWN} is gone"
 
 
 def folders(folder: Path) -> list[Path]:

@@ -11,11 +11,12 @@ from pathlib import Path
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import CURVE, curve, was_saved
+from batchlab.cluster._name import same
 from batchlab.cluster._pointer import OWN, Latest, checkpoints, damage, latest, measured, strangers
 from batchlab.reading import require_target
 from batchlab.units import several
 
-__all__ = ["Look", "verify"]
+__all__ = ["Look", "is_done", "verify"]
 
 ANEW = "the same command writes it anew"
 
@@ -55,12 +56,17 @@ def verify(folder: Path) -> list[Look]:
     return [*looks, Look(CURVE, fault, "" if fault else _limit(folder))]
 
 
+def is_done(folder: Path) -> bool:
+    """Whether the last checkpoint is of the step that the folder was last asked for."""
+    last = latest(folder / "checkpoints")
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        return last is not None and bool(last.steps >= alive.asked(folder)["steps"])
+    return False
+
+
 def _of_model(path: Path, last: Latest | None) -> list[Look]:
     """The trained model, if there is one: a run that goes on leaves an older one in its place."""
-    steps = last.steps if last else 0
-    ended = False
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        ended = last is not None and steps >= alive.asked(path.parent)["steps"]
+    steps, ended = last.steps if last else 0, is_done(path.parent)
     if not path.is_dir():
         return [Look("model", f"{path} is not there: {ANEW}")] if ended else []
     try:
@@ -70,7 +76,7 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
         return [Look("model", f"{path / OWN} is gone, so nothing proves the model: {ANEW}")]
     except (OSError, ValueError, TypeError, KeyError):
         return [Look("model", f"{path / OWN} is damaged")]
-    if not fault and last and told.get("run", last.run) != last.run:
+    if not fault and last and not same(told.get("run", last.run), last.run):
         fault = f"{path} is of another run ({told['run']})"
     if not fault and (theirs := strangers(path)):
         fault = f"no run wrote {', '.join(theirs)} in {path}"

@@ -35,9 +35,9 @@ from batchlab.cluster._curve import curve
 from batchlab.cluster._heard import Heard
 from batchlab.cluster._own import NOTES, READ
 from batchlab.cluster._pointer import latest, measured, replace
-from batchlab.cluster._verify import verify
+from batchlab.cluster._verify import is_done, verify
 
-__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_large", "kept", "launch"]
+__all__ = ["FORMS", "PIECES", "Settings", "curve", "is_done", "is_large", "kept", "launch"]
 __all__ += ["notes", "read", "verify"]
 
 FORMS = ("ddp", "fsdp", "plain")
@@ -153,6 +153,7 @@ def _run(
 ) -> list[dict[str, Any]]:
     """Start torchrun and listen to it; the folder is ours."""
     launch = secrets.token_hex(4)
+    rounded = _rounded(folder, asked)
     this = asked | {"launcher": os.getpid(), "launch": launch}
     replace(folder / alive.ASKED, json.dumps(this).encode())
     lock.alone(folder)
@@ -163,6 +164,8 @@ def _run(
     of_before = ("alive_*", NOTES, READ)
     for old in [path for name in of_before for path in folder.glob(name)]:
         old.unlink()  # what is left of an earlier torchrun writes into its own log
+    if rounded:
+        (folder / NOTES).write_text(f"{rounded}\n")
     words = ["--standalone", f"--nproc-per-node={processes}", f"--max-restarts={restarts}"]
     command = [sys.executable, "-m", "torch.distributed.run", *words]
     # a new life must not meet the addresses of the dead: pytorch#135712
@@ -197,6 +200,15 @@ def _run(
     if running.returncode:
         raise RuntimeError(_reason(folder, said))
     return curve(folder)
+
+
+def _rounded(folder: Path, asked: dict[str, Any]) -> str:
+    """What is computed in another way than before: the same steps, but for rounding."""
+    at, other, now = kept(folder), [], asked["settings"]
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        was = alive.asked(folder)["settings"]
+        other = [f"{one} {was[one]} before, {now[one]} now" for one in HOW if was[one] != now[one]]
+    return f"{'; '.join(other)}: equal up to rounding from step {at:,} on" if at and other else ""
 
 
 def _ended(running: subprocess.Popen[bytes], folder: Path) -> None:
