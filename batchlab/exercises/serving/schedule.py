@@ -57,10 +57,13 @@ def explain(got, *case):
     return "" if where == "the end" else said
 
 
+FREED = "who is done gives its cache back"
+
+
 def endless(*case):
     """Why passes never end."""
     if any(prompt + output == case[2] for _, prompt, output in case[0]):
-        return "what fits exactly, fits: else it waits for ever"
+        return f"what fits exactly, fits, and {FREED}: else it waits for ever"
     return "the clock stands still: who arrives at this very moment is there, and may start"
 
 
@@ -215,6 +218,16 @@ for _thought, *_changes in [
         ),
     ),
     ("what fits exactly, fits", (LOOK, "held + need[coming[0]] >= cache"), (IDLE, STUCK + IDLE)),
+    (
+        FREED,
+        ("now, left, passes = 0.0, {}, []", "now, left, passes, held = 0.0, {}, [], 0"),
+        (f"            held = {HELD}\n", ""),
+        (
+            "            reads.append(coming.pop(0))\n",
+            "            held += need[coming[0]]\n            reads.append(coming.pop(0))\n",
+        ),
+        (IDLE, STUCK + IDLE),
+    ),
     ("one row too many", ("len(left) < rows", "len(left) <= rows")),
     ("those just admitted hold a row, too", ("len(left) < rows", "len(left) - len(reads) < rows")),
     ("those that run hold a row, too", ("len(left) < rows", "len(reads) < rows")),
