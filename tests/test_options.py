@@ -156,7 +156,7 @@ USAGE = [  # a number or a choice: refused by the parser
 ]
 FILES = [  # a file or a folder, or words that need each other: refused with one line
     (["memory", "--quantised", "nf4"], "--quantised weights are not trained: give --lora RANK"),
-    (["train", "run", "--schedule", "cosine"], "a cosine curve never ends without total_tokens"),
+    (["train", "run", "--schedule", "cosine"], "--schedule cosine ends at 0: give --tokens"),
     (["fit", "--shard", "zero3"], "--shard needs the devices that share: --devices 2 or more"),
     (["memory", "--devices", "8"], "--devices share nothing: say what with --shard"),
     (["memory", "--model", "./none"], "./none: no such file or folder"),

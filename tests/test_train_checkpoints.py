@@ -335,7 +335,10 @@ def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
     grow(tmp_path, 3)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     code, said = shown(tmp_path, capsys)
-    assert code == 0 and "3 steps, 30 target tokens; nothing is wrong" in said
+    assert (
+        code == 0
+        and "3 steps, 30 target tokens; nothing is wrong; not here: model, monitor" in said
+    )
     assert "step_00000003, 3 files" in said and "step_00000002, 3 files" in said
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
@@ -376,6 +379,12 @@ def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_pa
     (model / pointer.OWN).write_text(json.dumps(told | {"run": "a run"}))
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "after 2 steps; the last checkpoint is of step 3" in said
+    for loss, wanted in ((1 / 2, 0), (0.4, 1)):  # of a twin on other documents, with equal words
+        line = {"step": 2, "tokens": 20, "loss": loss}
+        (model / pointer.OWN).write_text(json.dumps(told | {"run": "a run", "line": line}))
+        code, said = shown(tmp_path, capsys)
+        assert code == wanted
+    assert "model is of another training: its last step is none of this curve" in said
     for asked, steps in ((3, 2), (9, 4)):  # of a run that is done; of one that was set back
         (tmp_path / alive.ASKED).write_text(json.dumps({"steps": asked}))
         (model / pointer.OWN).write_text(json.dumps(told | {"run": "a run", "steps": steps}))
@@ -408,7 +417,7 @@ def test_verify_says_where_nothing_proves_the_curve_and_what_is_not_there(tmp_pa
     curves.Written(tmp_path).append({"step": 4, "tokens": 99}, to_disk=False)
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "up to step 3; nothing proves the 1 later" in said
-    assert "monitor, 0 files" in said and "cannot be compared" in said
+    assert "monitor, 0 files" in said and "no life to compare" in said
     for number in (5, 6):
         line = {"step": number, "tokens": 100 * number, "held_out": 2.0}
         curves.Written(tmp_path).append(line, to_disk=False)
@@ -419,6 +428,16 @@ def test_verify_says_where_nothing_proves_the_curve_and_what_is_not_there(tmp_pa
 
 def test_verify_of_no_run_is_refused(tmp_path, capsys):
     assert shown(tmp_path, capsys) == (1, f"batchlab: {tmp_path}: no run in this folder\n")
+    (tmp_path / "file").write_text("of something else")
+    assert shown(tmp_path / "file", capsys)[1].endswith("file is a file, and a run has a folder\n")
+
+
+def test_a_checkpoint_without_a_record_is_named_and_no_fault(tmp_path, capsys):
+    """The fault: one that could not be gone on from stood nowhere. A kill leaves such ones."""
+    grow(tmp_path, 3)
+    (tmp_path / "checkpoints/step_00000002" / pointer.OWN).unlink()
+    code, said = shown(tmp_path, capsys)
+    assert code == 0 and "step_00000002" in said and "no record, and no run goes on from it" in said
 
 
 def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path):
@@ -428,7 +447,7 @@ def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path
         one = Cell(
             rows=1, layout="packed", checkpointing=False, precision="float32", run="a", steps=1,
             micro_batches=1, seconds=1.0, more={"step_before": 2, "last_step": step - 2},
-            counts=Counts(1, 9, 9, 20 * step - 10, 9, 9),
+            counts=Counts(1, 9, 9, 20 * step - 10, 9, 9), warmup_steps=int(step == 4),
         )  # fmt: skip
         records.append(tmp_path / "monitor.jsonl", one)
     files = [tmp_path / "monitor.jsonl"]
@@ -439,6 +458,12 @@ def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path
     assert fault_of_records(later, files) == "", "a run that was killed"
     said = "monitor.jsonl ends at step 6, and the run at 7"
     assert fault_of_records(later, files, done=True).endswith(said), "cut, of a run that is done"
+    skipped = [*lines, lines[-1] | {"step": 7, "skipped": True}]
+    assert fault_of_records(skipped, files, done=True) == "", "no record hears of that step"
+    held = files[0].read_text().splitlines(keepends=True)
+    for kept, said in ((held[1:], "its steps 1 to 2"), ([held[0], held[2]], "its steps 3 to 3")):
+        files[0].write_text("".join(kept))
+        assert fault_of_records(lines, files).endswith(f"no record of the life holds {said}")
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ def test_the_model_of_a_run_can_be_trained_on_by_another(tmp_path, alone):
     """The fault: its tokenizer had no end-of-sequence token, and texts were refused."""
     corpus = data.embedded()
     net = model.small(corpus.vocabulary, layers=1, hidden=16, heads=2)
-    _made.write_folder(tmp_path, net, corpus.tokenizer, 1, "a run")
+    _made.write_folder(tmp_path, net, corpus.tokenizer, {"step": 1}, "a run")
     modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "model").iterdir()}
     assert len(modes) == 1, "safetensors hides its file from everybody else"
     texts = tmp_path / "some.txt"

@@ -21,9 +21,11 @@ def proof(folder: Path) -> Answer:
     lines = training.curve(folder) if not looks[-1].fault else []
     faults = [one.fault for one in looks if one.fault]
     files = [path for path in records.files_of(folder / "monitor.jsonl") if path.exists()]
+    absent = [one for one, there in (("model", (folder / "model").is_dir()), ("monitor", files))
+              if not there]  # fmt: skip
     if lines:
         wrong = fault_of_records(lines, files, training.is_done(folder)) if files else None
-        agrees = "agrees with the curve" if wrong == "" else "cannot be compared with the curve"
+        agrees = "the last life agrees with the curve" if wrong == "" else "no life to compare"
         rows.append([f"monitor, {len(files)} files", wrong or agrees])
         faults += [wrong] if wrong else []
     last = lines[-1] if lines else {"step": 0, "tokens": 0}
@@ -31,6 +33,7 @@ def proof(folder: Path) -> Answer:
     said = f"{last['step']:,} steps, {last['tokens']:,} target tokens" if lines else "no curve"
     some = "1 is" if len(faults) == 1 else f"{len(faults)} are"
     ends = f"of {len(rows)}, {some} wrong or cannot be read" if faults else "nothing is wrong"
+    ends += f"; not here: {', '.join(absent)}" if absent else ""
     data = {"run": str(folder), "last": last, "faults": faults}
     return Answer(data, f"{folder}: {said}; {ends}\n\n{text}", code=1 if faults else 0)
 
@@ -57,14 +60,30 @@ def fault_of_records(
     if not all(ranks) or len(ranks) != ranks[0][0].world_size:
         return None  # some files are of a life on more processes, or not there
     shared = list(zip(*ranks, strict=False))
-    if done and 0 < (end := _step(shared[-1][0])) < len(lines):
+    begun = int(shared[0][0].more.get("step_before", 0))
+    heard = begun + sum(1 for line in lines[begun:] if not line.get("skipped"))
+    if done and 0 < (end := _step(shared[-1][0])) < heard:
         return f"{files[0]} ends at step {end:,}, and the run at {len(lines):,}"
+    for path, cells in zip(files, ranks, strict=True):
+        if missing := _gap(cells):
+            return f"{path}: {missing}"
     steps = sum(cells[0].steps for cells in shared)
     tokens = sum(cell.counts.target_tokens or 0 for cells in shared for cell in cells)
     counts = [0, *(line["tokens"] for line in lines if not line.get("skipped"))]
     if any(late - early == tokens for early, late in zip(counts, counts[steps:], strict=False)):
         return ""
     return f"{tokens:,} target tokens in {steps:,} steps: no {steps:,} steps of the curve have them"
+
+
+def _gap(cells: list[records.Cell]) -> str:
+    """Where the records of a life leave steps out; each says how many it holds, and its last."""
+    at = 0
+    for one in cells:
+        until, holds = one.more.get("last_step"), one.steps + one.warmup_steps
+        if isinstance(until, int) and until != at + holds:
+            return f"no record of the life holds its steps {at + 1:,} to {until - holds:,}"
+        at = until if isinstance(until, int) else at + holds
+    return ""
 
 
 def _step(cell: records.Cell) -> int:

@@ -79,6 +79,10 @@ def run(args: argparse.Namespace) -> Answer:
         except RuntimeError as error:
             raise ValueError(str(error)) from None
     notes = [*training.notes(args.run), *_in_vain(lines, curve)]
+    if (done := lines[-1]["step"]) > args.steps:
+        notes.append(
+            f"{done:,} steps were done before, {args.steps:,} asked: the model is of {done:,}"
+        )
     data: dict[str, Any] = {"run": str(args.run), "curve": lines, "notes": notes}
     said = [_told(args, settings, lines), *notes]
     if args.doctor:

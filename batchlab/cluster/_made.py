@@ -86,10 +86,13 @@ def made(
     return net, torch.optim.AdamW(trained, lr=settings.rate)
 
 
-def write_folder(folder: Path, model: nn.Module, tokenizer: Any, steps: int, run: str) -> None:
+def write_folder(
+    folder: Path, model: nn.Module, tokenizer: Any, line: dict[str, Any], run: str
+) -> None:
     """Leave model and tokenizer where transformers loads them, adapters where peft does.
 
-    Every process calls this. The folder is there whole or not at all, and tells its steps and run.
+    Every process calls this. The folder is there whole or not at all, and tells its run and the
+    line of the curve behind which it was left: no two trainings have equal ones, to their seconds.
     """
     options = StateDictOptions(full_state_dict=True, cpu_offload=True)
     weights = get_model_state_dict(model, options=options)
@@ -105,12 +108,13 @@ def write_folder(folder: Path, model: nn.Module, tokenizer: Any, steps: int, run
     inside.save_pretrained(part, state_dict=weights)
     if bare:
         tokenizer.save(str(part / "tokenizer.json"))
-        told = {"tokenizer_class": FAST, "eos_token": token.content}
-        (part / "tokenizer_config.json").write_text(json.dumps(told))
+        words = {"tokenizer_class": FAST, "eos_token": token.content}
+        (part / "tokenizer_config.json").write_text(json.dumps(words))
     elif tokenizer is not None:
         tokenizer.save_pretrained(part)
     files = seen(part)
-    (part / OWN).write_text(json.dumps({"steps": steps, "run": run, "files": files}))
+    told = {"steps": line["step"], "run": run, "line": line, "files": files}
+    (part / OWN).write_text(json.dumps(told))
     for name in files:  # safetensors hides its file from everybody else
         (part / name).chmod((part / OWN).stat().st_mode)
     shutil.rmtree(folder / MODEL, ignore_errors=True)

@@ -145,7 +145,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     model, optimizer = made(settings, rows.corpus, device)
     around = world(model)
     found, faults = checkpoints.resume(saved, model, optimizer, rows, run)
-    begun, tokens = (found.steps, found.tokens) if found else (0, 0)
+    begun, tokens, line = (found.steps, found.tokens, found.line) if found else (0, 0, {})
     rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
     written = None  # by the first process alone
     if rank == 0:
@@ -186,7 +186,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     rows.end()
     if written:
         _require_same(written, asked)
-    write_folder(folder, model, rows.corpus.tokenizer, max(begun, steps), run)
+    write_folder(folder, model, rows.corpus.tokenizer, line, run)
 
 
 def _save(

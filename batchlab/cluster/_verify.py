@@ -7,12 +7,22 @@ import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import CURVE, curve, was_saved
 from batchlab.cluster._name import same
-from batchlab.cluster._pointer import OWN, Latest, checkpoints, damage, latest, measured, strangers
+from batchlab.cluster._pointer import (
+    OWN,
+    Latest,
+    checkpoints,
+    damage,
+    folders,
+    latest,
+    measured,
+    strangers,
+)
 from batchlab.reading import require_target
 from batchlab.units import several
 
@@ -40,6 +50,8 @@ def verify(folder: Path) -> list[Look]:
     reaches the last checkpoint. ValueError if there is no run in the folder, or one is going on.
     """
     require_target(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file, and a run has a folder")
     lock.require_free(folder)
     saved = folder / "checkpoints"
     found = list(checkpoints(saved))
@@ -50,6 +62,12 @@ def verify(folder: Path) -> list[Look]:
         if isinstance(one, Latest)
         else Look("record of a checkpoint", one)
         for one in found
+    ]
+    known = {one.name for one in found if isinstance(one, Latest)}
+    looks += [
+        Look(path.name, "", ", if at all: it has no record, and no run goes on from it")
+        for path in folders(saved)
+        if path.name not in known and not (path / OWN).exists()
     ]
     looks += _of_model(folder / "model", latest(saved))
     fault = _fault_of_curve(folder, found)
@@ -71,7 +89,7 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
         return [Look("model", f"{path} is not there: {ANEW}")] if ended else []
     try:
         told = json.loads((path / OWN).read_text())
-        fault, of = damage(path, told["files"]), int(told["steps"])
+        fault, of, line = damage(path, told["files"]), int(told["steps"]), told.get("line")
     except FileNotFoundError:
         return [Look("model", f"{path / OWN} is gone, so nothing proves the model: {ANEW}")]
     except (OSError, ValueError, TypeError, KeyError):
@@ -84,7 +102,17 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
     after = f"after {several(of, 'step')}{older}"
     if not fault and older and (ended or of > steps):
         fault = f"{path} is of another moment, {after}: {ANEW}"
+    lines = _read_curve(path.parent)
+    if not fault and line and lines and lines[of - 1 : of] != [line]:
+        fault = f"{path} is of another training: its last step is none of this curve: {ANEW}"
     return [Look("model", fault, f", {after}")]
+
+
+def _read_curve(folder: Path) -> list[dict[str, Any]]:
+    """The curve; nothing where it cannot be read, of which its own line tells."""
+    with contextlib.suppress(OSError, ValueError):
+        return curve(folder)
+    return []
 
 
 def _limit(folder: Path) -> str:

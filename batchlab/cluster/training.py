@@ -188,9 +188,10 @@ def _run(
         _ended(running, folder)
         said.wait()
     if not (folder / alive.ASKED).exists():
+        new = " instead of the new one, which holds a log and records," if folder.exists() else ""
         raise RuntimeError(
-            f"{folder} was moved or removed while it trained: with the folder back in its place, "
-            "the same command goes on behind its last checkpoint"
+            f"{folder} was moved or removed while it trained: with the folder back in its place"
+            f"{new} the same command goes on behind its last checkpoint"
         )
     if (now := alive.asked(folder))["launch"] != launch:  # only where there are no locks
         raise RuntimeError(
