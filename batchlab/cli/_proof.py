@@ -43,8 +43,8 @@ def fault_of_records(
 ) -> str | None:
     """What is wrong with the records of the last life; "" if nothing is, None if nobody can tell.
 
-    A record does not say at which step its life began: as many target tokens must stand in as many
-    steps somewhere in the curve. Of a life that was killed the ranks may have written unequally
+    As many target tokens must stand in as many steps somewhere in the curve, and no step of the
+    life may lie between two records. Of a life that was killed the ranks may have written unequally
     often: what all of them wrote is compared, up to the end of the curve, which hears of a step
     after them. The optimizer does not hear of a step that is skipped: its tokens stand with those
     of the next. Of a run that is done the records reach the last step.

@@ -3,6 +3,7 @@
 curve.jsonl  <->  lines;  a checkpoint's record, the curve  ->  the curve up to its step
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -11,7 +12,7 @@ from typing import Any
 
 from batchlab.cluster._pointer import Latest, Measured, named, replace
 
-__all__ = ["CURVE", "Written", "curve", "cut_back", "was_saved"]
+__all__ = ["CURVE", "Written", "curve", "cut_back", "legible", "was_saved"]
 
 CURVE = "curve.jsonl"
 
@@ -34,6 +35,13 @@ def curve(folder: Path) -> list[dict[str, Any]]:
         except (ValueError, TypeError, KeyError):
             raise ValueError(f"{folder / CURVE}, line {number}: not a step of a curve") from None
     return found
+
+
+def legible(folder: Path) -> list[dict[str, Any]]:
+    """The curve, for who only looks: nothing of one that cannot be read, or not yet."""
+    with contextlib.suppress(OSError, ValueError):
+        return curve(folder)
+    return []
 
 
 def was_saved(lines: list[dict[str, Any]]) -> bool:

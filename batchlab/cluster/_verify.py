@@ -7,11 +7,10 @@ import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
-from batchlab.cluster._curve import CURVE, curve, was_saved
+from batchlab.cluster._curve import CURVE, curve, legible, was_saved
 from batchlab.cluster._name import same
 from batchlab.cluster._pointer import (
     OWN,
@@ -102,17 +101,10 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
     after = f"after {several(of, 'step')}{older}"
     if not fault and older and (ended or of > steps):
         fault = f"{path} is of another moment, {after}: {ANEW}"
-    lines = _read_curve(path.parent)
+    lines = legible(path.parent)
     if not fault and line and lines and lines[of - 1 : of] != [line]:
         fault = f"{path} is of another training: its last step is none of this curve: {ANEW}"
     return [Look("model", fault, f", {after}")]
-
-
-def _read_curve(folder: Path) -> list[dict[str, Any]]:
-    """The curve; nothing where it cannot be read, of which its own line tells."""
-    with contextlib.suppress(OSError, ValueError):
-        return curve(folder)
-    return []
 
 
 def _limit(folder: Path) -> str:

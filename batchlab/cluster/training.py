@@ -31,7 +31,7 @@ from typing import Any
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster import _own as own
-from batchlab.cluster._curve import curve
+from batchlab.cluster._curve import curve, legible
 from batchlab.cluster._heard import Heard
 from batchlab.cluster._own import NOTES, READ
 from batchlab.cluster._pointer import latest, measured, replace
@@ -181,7 +181,7 @@ def _run(
         while running.poll() is None:
             time.sleep(0.5)
             if heard:
-                heard(_looked(folder))
+                heard(legible(folder))
             if any(_again_in_vain(what) for what in said.said.values()):
                 break
     finally:
@@ -221,13 +221,6 @@ def _ended(running: subprocess.Popen[bytes], folder: Path) -> None:
         running.kill()
         running.wait()
         alive.end(folder)
-
-
-def _looked(folder: Path) -> list[dict[str, Any]]:
-    """The curve, for who watches: one that cannot be read, or is not put right yet, ends no run."""
-    with contextlib.suppress(OSError, ValueError):
-        return curve(folder)
-    return []
 
 
 def is_large(documents: str | None) -> bool:
@@ -299,7 +292,7 @@ def _reason(folder: Path, heard: Heard) -> str:
         first = f"process {rank} ended with exit code {code} before it could join"
     else:
         first = "the processes could not be started, or wait for one another"
-    done, at = _looked(folder), kept(folder)
+    done, at = legible(folder), kept(folder)
     last = done[-1]["step"] if done else at  # of a curve that is gone, what is kept
     steps = f"{last:,} steps are done" if last else "no step was done"
     told = f"{first}; {steps}; see {folder / 'log.txt'}"
