@@ -19,6 +19,7 @@ from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _pointer as pointer
 from batchlab.cluster import training
+from batchlab.cluster._verify import HALF
 from batchlab.counts import Counts
 from batchlab.records import Cell
 
@@ -34,6 +35,8 @@ def alone():
 def grow(run, steps):
     """A run of so many steps, as a process writes it: a checkpoint each step."""
     saved, kept = run / "checkpoints", []
+    run.mkdir(exist_ok=True)
+    (run / alive.ASKED).write_text(json.dumps({"steps": 9}))
     for step in range(1, steps + 1):
         path = saved / checkpoints.name(step)
         (path / "part").mkdir(parents=True)
@@ -351,6 +354,8 @@ def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
         (lambda run: flip(run / "checkpoints/LATEST"), "LATEST is damaged"),
         (lambda run: flip(run / curves.CURVE, 30), "is not as it was written up to step 3"),
         (lambda run: (run / curves.CURVE).unlink(), "curve.jsonl is gone"),
+        (lambda run: (run / alive.ASKED).write_text("{"), "asked.json is damaged"),
+        (lambda run: (run / alive.ASKED).unlink(), "asked.json is gone"),
         (
             lambda run: curves.Written(run).append({"step": 3, "tokens": 31}, to_disk=False),
             "line 4: step",
@@ -426,6 +431,33 @@ def test_verify_says_where_nothing_proves_the_curve_and_what_is_not_there(tmp_pa
     assert code == 1 and "goes on after a checkpoint, and there is none" in said
 
 
+def test_half_a_line_is_no_fault_of_a_run_that_was_killed_and_one_of_a_run_that_is_done(
+    tmp_path, capsys
+):
+    """The fault: what somebody added to a curve without an end was never mentioned."""
+    grow(tmp_path, 3)
+    with (tmp_path / curves.CURVE).open("a") as file:
+        file.write('{"step": 4, "tok')
+    code, said = shown(tmp_path, capsys)
+    assert code == 0 and "its last line has no end" in said
+    (tmp_path / alive.ASKED).write_text(json.dumps({"steps": 3}))
+    assert "holds more than the run wrote, behind its last step" in shown(tmp_path, capsys)[1]
+
+
+def test_verify_says_what_lies_there_and_was_not_looked_at(tmp_path, capsys):
+    """The fault: a copy that a tool of synchronisation left beside a file was never mentioned."""
+    grow(tmp_path, 3)
+    for name in ("log.txt", "lock", "lives", "found_damaged.txt"):
+        (tmp_path / name).touch()
+    assert "not looked at" not in shown(tmp_path, capsys)[1]
+    theirs = ["checkpoints/LATEST (conflicted copy)", "checkpoints/step_00000003.best",
+              "checkpoints/step_00000003/mine", "curve (conflicted copy).jsonl"]  # fmt: skip
+    for name in theirs:
+        (tmp_path / name).touch()
+    code, said = shown(tmp_path, capsys)
+    assert code == 0 and f"not looked at, as no run wrote it: {', '.join(theirs)}\n" in said
+
+
 def test_verify_of_no_run_is_refused(tmp_path, capsys):
     assert shown(tmp_path, capsys) == (1, f"batchlab: {tmp_path}: no run in this folder\n")
     (tmp_path / "file").write_text("of something else")
@@ -437,7 +469,7 @@ def test_a_checkpoint_without_a_record_is_named_and_no_fault(tmp_path, capsys):
     grow(tmp_path, 3)
     (tmp_path / "checkpoints/step_00000002" / pointer.OWN).unlink()
     code, said = shown(tmp_path, capsys)
-    assert code == 0 and "step_00000002" in said and "no record, and no run goes on from it" in said
+    assert code == 0 and "step_00000002" in said and HALF in said
 
 
 def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path):

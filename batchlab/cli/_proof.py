@@ -17,7 +17,7 @@ def proof(folder: Path) -> Answer:
     from batchlab.cluster import training
 
     looks = training.verify(folder)
-    rows = [[one.what, one.fault or f"as it was written{one.limit}"] for one in looks]
+    rows = [[one.what, one.fault or one.found] for one in looks]
     lines = training.curve(folder) if not looks[-1].fault else []
     faults = [one.fault for one in looks if one.fault]
     files = [path for path in records.files_of(folder / "monitor.jsonl") if path.exists()]
@@ -34,7 +34,9 @@ def proof(folder: Path) -> Answer:
     some = "1 is" if len(faults) == 1 else f"{len(faults)} are"
     ends = f"of {len(rows)}, {some} wrong or cannot be read" if faults else "nothing is wrong"
     ends += f"; not here: {', '.join(absent)}" if absent else ""
-    data = {"run": str(folder), "last": last, "faults": faults}
+    others = training.others(folder)
+    ends += f"; not looked at, as no run wrote it: {', '.join(others)}" if others else ""
+    data = {"run": str(folder), "last": last, "faults": faults, "not_looked_at": others}
     return Answer(data, f"{folder}: {said}; {ends}\n\n{text}", code=1 if faults else 0)
 
 

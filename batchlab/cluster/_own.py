@@ -9,17 +9,18 @@ from pathlib import Path
 from batchlab.cluster import _alive as alive
 from batchlab.cluster._curve import curve, was_saved
 from batchlab.cluster._name import differing
-from batchlab.cluster._pointer import checkpoints, latest, replace, strangers
+from batchlab.cluster._pointer import LATEST, checkpoints, folders, latest, replace, strangers
 from batchlab.reading import require_target
 
-__all__ = ["NOTES", "READ", "require_alone", "require_own", "require_same", "require_saved"]
-__all__ += ["separate"]
+__all__ = ["NOTES", "READ", "others", "require_alone", "require_own", "require_same"]
+__all__ += ["require_saved", "separate"]
 
 NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
 WRITES = (
     *("alive_*", "checkpoints", "curve.jsonl", "log*.txt", "model", "monitor*.jsonl"),
     *(NOTES, READ),
 )
+ASIDE = (alive.ASKED, "lives", "lock")
 
 
 def require_own(folder: Path, documents: str | None = None) -> None:
@@ -44,6 +45,19 @@ def require_own(folder: Path, documents: str | None = None) -> None:
             f"{folder} is no folder of a run, and a run would write over {', '.join(theirs)} in "
             "it: give a new one"
         )
+
+
+def others(folder: Path) -> list[str]:
+    """What lies in the folder of a run, or among its checkpoints, and was written by no run.
+
+    Such are a person's notes, and copies that a tool of synchronisation made of two versions.
+    """
+    saved = folder / "checkpoints"
+    own = {saved / LATEST, *folders(saved)}
+    found = [path for path in folder.iterdir() if not any(map(path.match, (*WRITES, *ASIDE)))]
+    found += [path for path in saved.glob("*") if path not in own]
+    found += [path / name for path in folders(saved) for name in strangers(path)]
+    return sorted(str(path.relative_to(folder)) for path in found if path.suffix != ".part")
 
 
 def separate(folder: Path) -> None:

@@ -19,18 +19,8 @@ from typing import Any
 
 from batchlab.cluster._name import same
 
-__all__ = [
-    "OWN",
-    "Latest",
-    "checkpoints",
-    "damage",
-    "folders",
-    "latest",
-    "measured",
-    "named",
-    "point",
-]
-__all__ += ["Measured", "replace", "seen", "strangers", "whole"]
+__all__ = ["LATEST", "OWN", "Latest", "Measured", "checkpoints", "damage", "folders", "latest"]
+__all__ += ["measured", "named", "point", "replace", "seen", "strangers", "whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
 NAME = re.compile(r"step_\d{8,}")  # a copy that somebody named step_00000006.best is theirs

@@ -28,17 +28,19 @@ from batchlab.units import several
 __all__ = ["Look", "is_done", "verify"]
 
 ANEW = "the same command writes it anew"
+WRITTEN = "as it was written"
+HALF = "no record proves it (a kill leaves such), and no run goes on from it"
 
 
 @dataclass(frozen=True)
 class Look:
-    """One thing that was looked at: its name, what is wrong with it ("" if nothing is), and how
-    far it is proven, if not to its end.
+    """One thing that was looked at: its name, what is wrong with it ("" if nothing is), and what
+    else was found.
     """
 
     what: str
     fault: str = ""
-    limit: str = ""
+    found: str = WRITTEN
 
 
 def verify(folder: Path) -> list[Look]:
@@ -64,13 +66,15 @@ def verify(folder: Path) -> list[Look]:
     ]
     known = {one.name for one in found if isinstance(one, Latest)}
     looks += [
-        Look(path.name, "", ", if at all: it has no record, and no run goes on from it")
+        Look(path.name, found=HALF)
         for path in folders(saved)
         if path.name not in known and not (path / OWN).exists()
     ]
     looks += _of_model(folder / "model", latest(saved))
+    if fault := _fault_of_asked(folder):
+        looks.append(Look(alive.ASKED, fault))
     fault = _fault_of_curve(folder, found)
-    return [*looks, Look(CURVE, fault, "" if fault else _limit(folder))]
+    return [*looks, Look(CURVE, fault, WRITTEN if fault else f"{WRITTEN}{_limit(folder)}")]
 
 
 def is_done(folder: Path) -> bool:
@@ -104,15 +108,33 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
     lines = legible(path.parent)
     if not fault and line and lines and lines[of - 1 : of] != [line]:
         fault = f"{path} is of another training: its last step is none of this curve: {ANEW}"
-    return [Look("model", fault, f", {after}")]
+    return [Look("model", fault, f"{WRITTEN}, {after}")]
+
+
+def _fault_of_asked(folder: Path) -> str:
+    path = folder / alive.ASKED
+    try:
+        int(alive.asked(folder)["steps"])
+    except FileNotFoundError:
+        return f"{path} is gone, so nothing says how many steps were asked for: {ANEW}"
+    except (OSError, ValueError, TypeError, KeyError):
+        return f"{path} is damaged, so nothing says how many steps were asked for: {ANEW}"
+    return ""
 
 
 def _limit(folder: Path) -> str:
     """Steps after the last checkpoint have no checksum yet."""
     last, steps = latest(folder / "checkpoints"), len(curve(folder))
     proven = last.steps if last else 0
-    later = f"; nothing proves the {steps - proven:,} later"
-    return f" up to step {proven:,}{later}" if steps > proven else ""
+    later = f" up to step {proven:,}; nothing proves the {steps - proven:,} later"
+    half = "; its last line has no end: the run was stopped while it wrote it"
+    return f"{later if steps > proven else ''}{'' if _has_end(folder) else half}"
+
+
+def _has_end(folder: Path) -> bool:
+    """Whether the last line of the curve is whole."""
+    held = (folder / CURVE).read_bytes()
+    return not held or held.endswith(b"\n")
 
 
 def _fault_of_curve(folder: Path, found: list[Latest | str]) -> str:
@@ -138,4 +160,6 @@ def _fault_of_curve(folder: Path, found: list[Latest | str]) -> str:
     last = latest(folder / "checkpoints")
     if last and (len(lines) < last.steps or lines[last.steps - 1] != last.line):
         return f"{path} has no line of step {last.steps:,} as the checkpoint saw it"
+    if is_done(folder) and not _has_end(folder):
+        return f"{path} holds more than the run wrote, behind its last step"
     return ""

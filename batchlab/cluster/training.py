@@ -33,12 +33,12 @@ from batchlab.cluster import _lock as lock
 from batchlab.cluster import _own as own
 from batchlab.cluster._curve import curve, legible
 from batchlab.cluster._heard import Heard
-from batchlab.cluster._own import NOTES, READ
+from batchlab.cluster._own import NOTES, READ, others
 from batchlab.cluster._pointer import latest, measured, replace
 from batchlab.cluster._verify import is_done, verify
 
 __all__ = ["FORMS", "PIECES", "Settings", "curve", "is_done", "is_large", "kept", "launch"]
-__all__ += ["notes", "read", "verify"]
+__all__ += ["notes", "others", "read", "verify"]
 
 FORMS = ("ddp", "fsdp", "plain")
 PIECES = 8  # of a step
