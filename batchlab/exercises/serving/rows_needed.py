@@ -51,6 +51,7 @@ exercise = Exercise(
         (45, 200, 0.0045, 0.00008),
         (31, 200, 0.0045, 0.00008),
         (80, 200, 0.0045, 0.00008),
+        (61.9, 200, 0.0045, 0.00008),
         (4, 64, 0.25, 1 / 256),
         (16, 32, 1 / 512, 1 / 1024),
     ],
@@ -105,6 +106,15 @@ def one_more(rate, output, fixed, each):
     while rows / (output * (fixed + each * rows)) <= rate:
         rows += 1
     return rows
+
+
+@exercise.mistake
+def up_to_a_thousand(rate, output, fixed, each):
+    """a search that gives up at 1,000 rows: near 1 / `each` tokens a second more are needed"""
+    for rows in range(1, 1001):
+        if rows >= rate * output * (fixed + each * rows):
+            return rows
+    raise ValueError("never enough")
 
 
 @exercise.style
