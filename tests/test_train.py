@@ -75,6 +75,9 @@ def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo, monk
     monkeypatch.setattr(training, "kept", lambda _: 2)
     again = training._reason(tmp_path, heard(tmp_path, *lines[:2]))
     assert again.endswith(". The same command goes on from step 2")
+    alone = training._reason(tmp_path, heard(tmp_path, *lines[:2]), -9)  # they were outlived
+    assert alone.startswith("torchrun was killed by signal 9 (9 is often the system, short of")
+    assert training._reason(tmp_path, heard(tmp_path, *lines[:2]), 1) == again
 
 
 def test_last_words_behind_a_bar_of_progress_are_heard(tmp_path, capfd):

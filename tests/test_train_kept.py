@@ -120,7 +120,7 @@ def test_weights_under_adapters_that_change_while_they_are_trained_end_the_run(t
     written = begun(tmp_path / "run")
     _process._require_same(written, asked)
     (base / "model.safetensors").write_text("after")
-    with pytest.raises(ValueError, match=r"base was written to while adapters were trained above"):
+    with pytest.raises(ValueError, match=r"base was written to after the run began: bring it back"):
         _process._require_same(written, asked)
     whole = {"settings": asdict(replace(settings, lora=None)), "run": "another"}
     _process._require_same(written, whole)  # its checkpoints hold all weights

@@ -1,6 +1,7 @@
 """What a run may have besides: a schedule in tokens, adapters, a compiler, a folder for others."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 import torch
@@ -9,7 +10,7 @@ from torch import nn
 
 from batchlab import cli, data, loop, model, rates
 from batchlab.cli import train
-from batchlab.cluster import _made, training
+from batchlab.cluster import _made, _process, training
 from batchlab.cluster._process import EVALUATED, _Rows, factor
 
 SMALL = {"rows": 1, "length": 64}
@@ -90,6 +91,22 @@ def test_a_config_alone_is_filled_from_the_seed(tmp_path):
                         corpus, "cpu")[0].parameters()) for seed in (1, 1, 2)
     )  # fmt: skip
     assert torch.equal(one, again) and not torch.equal(one, other)
+
+
+def test_a_life_does_not_train_another_model_than_the_run_is_named_by(tmp_path, alone):
+    """The fault: a rank died after the config was edited, and the next life was of that config."""
+    small = model.small(data.embedded().vocabulary, layers=1, hidden=16, heads=2)
+    small.config.save_pretrained(tmp_path / "net")
+    settings = training.Settings(model=str(tmp_path / "net"), form="plain", **SMALL)
+    asked = {"steps": 1, "run": settings.named(), "launch": "this", "report_to": []}
+    asked |= {"settings": asdict(settings)}
+    small.config.rms_norm_eps = 0.01
+    small.config.save_pretrained(tmp_path / "net")
+    with pytest.raises(ValueError, match=r"net was written to after the run began: bring it back"):
+        _process._train(tmp_path, settings, asked, "cpu")
+    assert not (tmp_path / "curve.jsonl").exists()
+    _process._train(tmp_path, settings, asked | {"run": settings.named()}, "cpu")
+    assert training.curve(tmp_path)[0]["step"] == 1
 
 
 def test_a_folder_of_texts_is_read_by_files_and_told(tmp_path):

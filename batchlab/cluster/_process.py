@@ -143,6 +143,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     rows: _Rows | Streamed = Streamed(settings) if settings.stream else _Rows(settings)
     saved, run = folder / "checkpoints", asked["run"]
     model, optimizer = made(settings, rows.corpus, device)
+    _require_model(settings, asked)  # after it was read: another life may find another one
     around = world(model)
     found, faults = checkpoints.resume(saved, model, optimizer, rows, run)
     begun, tokens, line = (found.steps, found.tokens, found.line) if found else (0, 0, {})
@@ -215,10 +216,16 @@ def _require_same(written: Written, asked: dict[str, Any]) -> None:
     """
     written.require_same()
     settings = Settings(**asked["settings"])
-    if settings.lora and settings.named() != asked["run"]:
+    if settings.lora:
+        _require_model(settings, asked)
+
+
+def _require_model(settings: Settings, asked: dict[str, Any]) -> None:
+    """ValueError unless the files of the model are still those by which the run is named."""
+    if settings.named() != asked["run"]:
         raise ValueError(
-            f"{settings.model} was written to while adapters were trained above it: bring it back, "
-            "and the same command begins behind the last checkpoint"
+            f"{settings.model} was written to after the run began: bring it back, and the same "
+            "command begins behind the last checkpoint"
         )
 
 

@@ -184,6 +184,7 @@ def _run(
                 heard(legible(folder))
             if any(_again_in_vain(what) for what in said.said.values()):
                 break
+        by_itself = running.returncode or 0  # else it is ended below
     finally:
         _ended(running, folder)
         said.wait()
@@ -199,7 +200,7 @@ def _run(
             "folder now"
         )
     if running.returncode:
-        raise RuntimeError(_reason(folder, said))
+        raise RuntimeError(_reason(folder, said, by_itself))
     return curve(folder)
 
 
@@ -278,16 +279,25 @@ def _again_in_vain(what: str) -> bool:
     return what.startswith(MISTAKE) or NO_ROOM.search(what) is not None
 
 
-def _reason(folder: Path, heard: Heard) -> str:
-    """The first failure of a run whose lives are used up, in one line."""
+def _signal(number: int) -> str:
+    memory = " (9 is often the system, short of memory)" if number == 9 else ""
+    return f"signal {number}{memory}"
+
+
+def _reason(folder: Path, heard: Heard, torchrun: int = 0) -> str:
+    """The first failure of a run whose lives are used up, in one line.
+
+    torchrun  its exit code, where it ended by itself; a signal (< 0) left it no last word
+    """
     said = dict(sorted(heard.said.items()))
     own = {rank: what for rank, what in said.items() if not ECHO.search(what)}
     rank, code = heard.ended or ("", "")
-    if own:
+    if torchrun < 0:  # what was said before was survived
+        first = f"torchrun was killed by {_signal(-torchrun)}"
+    elif own:
         first = "; ".join(f"process {rank} {what}" for rank, what in own.items())
     elif code.startswith("-"):
-        first = f"process {rank} was killed by signal {code[1:]}"
-        first += " (9 is often the system, short of memory)" if code == "-9" else ""
+        first = f"process {rank} was killed by {_signal(int(code[1:]))}"
     elif code and rank not in said:
         first = f"process {rank} ended with exit code {code} before it could join"
     else:
