@@ -67,7 +67,7 @@ def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo, monk
         "E api.py failed (exitcode: -9) local_rank: 1 (pid: 7)",
     ]
     killed = training._reason(tmp_path, heard(tmp_path, *lines))
-    assert killed.startswith("process 1 was killed by signal 9") and "3 steps are done" in killed
+    assert killed.startswith("process 1 was killed by signal 9") and "; 3 steps done;" in killed
     lines.append("batchlab: process 1 raised ValueError: no")
     mistake = training._reason(tmp_path, heard(tmp_path, *lines))
     assert mistake.startswith("process 1 raised ValueError: no; 3 steps")

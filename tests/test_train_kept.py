@@ -109,6 +109,27 @@ def test_a_copy_by_hard_links_does_not_grow_with_the_run(tmp_path):
     assert held == {path.name: path.read_bytes() for path in run.iterdir()}
 
 
+@posix
+def test_what_this_user_may_not_write_is_refused_before_the_run(tmp_path, monkeypatch):
+    """The faults: after a start by root, old checkpoints ended the run at every start, a monitor
+    file stayed without its records, and a link in the place of the model was met at the end.
+    """
+    run = tmp_path / "run"
+    begun(run)
+    step, records = run / "checkpoints/step_00000001", run / "monitor.jsonl"
+    step.mkdir(parents=True)
+    records.touch()
+    for theirs in (records, step):
+        with monkeypatch.context() as other:
+            other.setattr(_own.os, "access", lambda path, _, theirs=theirs: path != theirs)
+            with pytest.raises(ValueError, match=f"may not write {theirs}, with which the run"):
+                _own.require_writable(run)
+    _own.require_writable(run)
+    (run / "model").symlink_to(step)
+    with pytest.raises(ValueError, match="model is a link, and the trained model is written in"):
+        _own.require_alone(run / "model")
+
+
 def test_weights_under_adapters_that_change_while_they_are_trained_end_the_run(tmp_path):
     """The fault: they are mapped from their file, and the next checkpoint relied on others."""
     base = tmp_path / "base"

@@ -10,7 +10,7 @@ from torch import nn
 
 from batchlab import cli, data, loop, model, rates
 from batchlab.cli import train
-from batchlab.cluster import _made, _process, training
+from batchlab.cluster import _made, _own, _process, training
 from batchlab.cluster._process import EVALUATED, _Rows, factor
 
 SMALL = {"rows": 1, "length": 64}
@@ -80,6 +80,18 @@ def test_the_model_of_a_run_can_be_trained_on_by_another(tmp_path, alone):
     net = model.load(settings.model)
     assert net.config.eos_token_id == read.tokenizer.eos_token_id == 0
     assert net.generation_config.eos_token_id == 0
+
+
+def test_a_model_that_cannot_be_removed_is_put_aside_as_a_whole(tmp_path, alone, monkeypatch):
+    """The fault: half of it was removed, and the new one could not take its place."""
+    corpus = data.embedded()
+    net = model.small(corpus.vocabulary, layers=1, hidden=16, heads=2)
+    monkeypatch.setattr(_made.shutil, "rmtree", lambda *_, **__: None)
+    for step in (1, 2):
+        _made.write_folder(tmp_path, net, corpus.tokenizer, {"step": step}, "a run")
+    (old,) = tmp_path.glob("model.old_*")
+    held = [json.loads((path / "whole.json").read_text()) for path in (old, tmp_path / "model")]
+    assert [one["steps"] for one in held] == [1, 2] and not _own.others(tmp_path)
 
 
 def test_a_config_alone_is_filled_from_the_seed(tmp_path):

@@ -30,7 +30,11 @@ def proof(folder: Path) -> Answer:
         faults += [wrong] if wrong else []
     last = lines[-1] if lines else {"step": 0, "tokens": 0}
     text = report.table(["looked at", "found"], rows)
-    said = f"{last['step']:,} steps, {last['tokens']:,} target tokens" if lines else "no curve"
+    said = (
+        f"{last['step']:,} steps, {last['tokens']:,} target tokens"
+        if lines
+        else "its curve proves nothing"
+    )
     some = "1 is" if len(faults) == 1 else f"{len(faults)} are"
     ends = f"of {len(rows)}, {some} wrong or cannot be read" if faults else "nothing is wrong"
     ends += f"; not here: {', '.join(absent)}" if absent else ""

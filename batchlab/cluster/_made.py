@@ -3,7 +3,9 @@
 settings, documents  ->  model in its form, optimizer;  a trained model  ->  RUN/model
 """
 
+import contextlib
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,9 @@ def write_folder(
     if bare:  # the embedded one: its only special token ends a document
         ((end, token),) = tokenizer.get_added_tokens_decoder().items()
         inside.config.eos_token_id = inside.generation_config.eos_token_id = end
+    for one in getattr(inside, "peft_config", {}).values():
+        if isinstance(one.target_modules, set):  # in another order each time
+            one.target_modules = sorted(one.target_modules)
     inside.save_pretrained(part, state_dict=weights)
     if bare:
         tokenizer.save(str(part / "tokenizer.json"))
@@ -117,5 +122,9 @@ def write_folder(
     (part / OWN).write_text(json.dumps(told))
     for name in files:  # safetensors hides its file from everybody else
         (part / name).chmod((part / OWN).stat().st_mode)
-    shutil.rmtree(folder / MODEL, ignore_errors=True)
+    old = folder / f"{MODEL}.old_{os.getpid()}"
+    with contextlib.suppress(FileNotFoundError):
+        (folder / MODEL).rename(old)  # away as a whole: some of its files may not be removed
     part.rename(folder / MODEL)
+    for left in folder.glob(f"{MODEL}.old_*"):
+        shutil.rmtree(left, ignore_errors=True)

@@ -13,14 +13,14 @@ from batchlab.cluster._pointer import LATEST, checkpoints, folders, latest, repl
 from batchlab.reading import require_target
 
 __all__ = ["NOTES", "READ", "others", "require_alone", "require_own", "require_same"]
-__all__ += ["require_saved", "separate"]
+__all__ += ["require_saved", "require_writable", "separate"]
 
 NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
 WRITES = (
     *("alive_*", "checkpoints", "curve.jsonl", "log*.txt", "model", "monitor*.jsonl"),
     *(NOTES, READ),
 )
-ASIDE = (alive.ASKED, "lives", "lock")
+ASIDE = (alive.ASKED, "lives", "lock", "model.old_*")
 
 
 def require_own(folder: Path, documents: str | None = None) -> None:
@@ -57,7 +57,18 @@ def others(folder: Path) -> list[str]:
     found = [path for path in folder.iterdir() if not any(map(path.match, (*WRITES, *ASIDE)))]
     found += [path for path in saved.glob("*") if path not in own]
     found += [path / name for path in folders(saved) for name in strangers(path)]
-    return sorted(str(path.relative_to(folder)) for path in found if path.suffix != ".part")
+    return sorted(str(path.relative_to(folder)) for path in found if not path.match("*.part"))
+
+
+def require_writable(folder: Path) -> None:
+    """ValueError if this user may not write what a run goes on with, as after a start by root."""
+    saved = folder / "checkpoints"
+    own = [*folder.glob("monitor*.jsonl"), saved, *folders(saved), folder / "model"]
+    if theirs := [str(path) for path in own if path.exists() and not os.access(path, os.W_OK)]:
+        raise ValueError(
+            f"this user may not write {', '.join(theirs)}, with which the run goes on: make it "
+            "yours (chown -R), or give another folder"
+        )
 
 
 def separate(folder: Path) -> None:
@@ -68,7 +79,15 @@ def separate(folder: Path) -> None:
 
 
 def require_alone(model: Path) -> None:
-    """ValueError if files lie beside a trained model that no run wrote: it is written anew."""
+    """ValueError if files lie beside a trained model that no run wrote: it is written anew.
+
+    So it is refused where a link stands in its place: the link would be lost, or be in the way.
+    """
+    if model.is_symlink():
+        raise ValueError(
+            f"{model} is a link, and the trained model is written in its place: remove the "
+            "link, or bring what it names back"
+        )
     if theirs := strangers(model):
         raise ValueError(
             f"{model} is written anew at the end of the run, and no run wrote {', '.join(theirs)} "

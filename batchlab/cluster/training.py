@@ -36,6 +36,7 @@ from batchlab.cluster._heard import Heard
 from batchlab.cluster._own import NOTES, READ, others
 from batchlab.cluster._pointer import latest, measured, replace
 from batchlab.cluster._verify import is_done, verify
+from batchlab.units import several
 
 __all__ = ["FORMS", "PIECES", "Settings", "curve", "is_done", "is_large", "kept", "launch"]
 __all__ += ["notes", "others", "read", "verify"]
@@ -135,6 +136,7 @@ def launch(
     own.require_alone(folder / "model")
     folder.mkdir(parents=True, exist_ok=True)
     with lock.held(folder):
+        own.require_writable(folder)
         run = settings.named()
         own.require_same(folder / "checkpoints", run)
         own.require_saved(folder)
@@ -304,7 +306,7 @@ def _reason(folder: Path, heard: Heard, torchrun: int = 0) -> str:
         first = "the processes could not be started, or wait for one another"
     done, at = legible(folder), kept(folder)
     last = done[-1]["step"] if done else at  # of a curve that is gone, what is kept
-    steps = f"{last:,} steps are done" if last else "no step was done"
+    steps = f"{several(last, 'step')} done" if last else "no step was done"
     told = f"{first}; {steps}; see {folder / 'log.txt'}"
     again = not any(what.startswith(MISTAKE) for what in own.values())
     begins = f"goes on from step {at:,}" if at else "begins anew"
