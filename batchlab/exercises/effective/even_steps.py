@@ -57,12 +57,10 @@ def fault(got, targets, documents):
 
 
 def drawn(rng):
-    """Documents of many kinds; to and fro, which drifts where rounds differ much, is even, too."""
+    """Documents of many kinds."""
     for _ in range(12):
         documents, steps = int(rng.integers(1, 9)), int(rng.integers(1, 9))
-        some = rng.integers(0, 500, documents * steps).tolist()
-        if not fault(to_and_fro(some, documents), some, documents):
-            yield some, documents
+        yield rng.integers(0, 500, documents * steps).tolist(), documents
         if documents > 1:
             yield rng.integers(0, 90, documents * steps + 1).tolist(), documents
     yield long_tailed(rng, 960), 32
@@ -80,7 +78,7 @@ exercise = Exercise(
     hints=(
         "sort the numbers of the documents by their targets, the largest first",
         "deal them out in rounds: in each round every step takes one document",
-        "the step with the fewest targets so far takes the round's largest; or turn each second round",
+        "the step with the fewest targets so far takes the round's largest",
     ),
     asked=lambda targets, documents: (
         f"steps of {documents} from "
@@ -91,6 +89,7 @@ exercise = Exercise(
     shown=[
         ([9, 2, 8, 1, 7, 3], 3),
         ([5, 5, 900, 5, 5, 5, 700, 800], 2),
+        ([3, 11, 7, 16, 8, 6], 3),
         (long_tailed(np.random.default_rng(6), 640), 32),
         ([5, 1, 4, 2, 6], 2),
         ([5, 6, 7], 4),
@@ -208,6 +207,16 @@ for _thought, _says, *_changes in [
     exercise.edit(_thought, _changes, says=_says)
 
 
+@exercise.mistake(says="may differ")
+def to_and_fro(targets, documents):
+    """every second round turned round: where rounds differ much, the lead of a step stays"""
+    if len(targets) % documents:
+        raise ValueError(f"steps of {documents}: {len(targets)} do not divide")
+    rounds = np.argsort(targets).reshape(documents, -1)
+    rounds[1::2] = rounds[1::2, ::-1]
+    return rounds.T.tolist()
+
+
 @exercise.style
 def exchanged(targets, documents):
     """dealt like cards, then the fullest and the poorest step exchange a pair while that helps"""
@@ -225,13 +234,3 @@ def exchanged(targets, documents):
             return found
         a, b = min(pairs, key=lambda one: abs(gap - 2 * (targets[one[1]] - targets[one[0]])))
         poor[poor.index(a)], full[full.index(b)] = b, a
-
-
-@exercise.style
-def to_and_fro(targets, documents):
-    """NumPy, every second round turned round"""
-    if len(targets) % documents:
-        raise ValueError(f"steps of {documents}: {len(targets)} do not divide")
-    rounds = np.argsort(targets).reshape(documents, -1)
-    rounds[1::2] = rounds[1::2, ::-1]
-    return rounds.T.tolist()
