@@ -59,7 +59,7 @@ MEASURED = ("ddp", "ddp_each", "zero3", "fsdp2_no_sync", "fsdp2_keep", "fsdp2_ze
 @pytest.mark.parametrize("accumulation", [1, 4])
 @pytest.mark.parametrize("form", MEASURED)
 def test_torch_moves_what_the_formula_says(form, accumulation):
-    found = distributed.run(sent, 2, form, accumulation).results
+    found = distributed.run(sent, 2, form, accumulation, timeout=600).results
     one = cluster.traffic(form, 10**6, 2, accumulation, parameter_bytes=1, gradient_bytes=1)
     wanted = (one.gathered_bytes + one.reduced_bytes) / 10**6
     assert found == pytest.approx([wanted] * 2), "the largest tensor of each collective, in passes"

@@ -230,7 +230,7 @@ def test_pieces_that_are_not_of_the_whole_are_refused():
 def test_the_same_function_in_processes_gives_the_same_bits_and_bytes(world_size):
     rows = np.random.default_rng(1).normal(size=(world_size, 10)).astype(np.float32)
     simulated = ranks.run(everything, world_size, rows)
-    real = distributed.run(everything, world_size, rows)
+    real = distributed.run(everything, world_size, rows, timeout=600)
     assert real.sent_bytes == simulated.sent_bytes
     for one, other in zip(simulated.results, real.results, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
@@ -238,7 +238,7 @@ def test_the_same_function_in_processes_gives_the_same_bits_and_bytes(world_size
 
 def test_a_process_that_raises_is_named_and_the_others_are_ended():
     with pytest.raises(RankError, match="rank 1 raised MemoryError in line 3 of raises: out of"):
-        distributed.run(raises, 2)
+        distributed.run(raises, 2, timeout=600)
 
 
 def test_processes_that_wait_for_ever_end_at_the_time_out():

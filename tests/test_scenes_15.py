@@ -102,7 +102,7 @@ def step_of(rank, parts):
 def test_real_documents_give_one_step_however_they_are_dealt_and_in_processes():
     one, two = (ranks.run(step_of, many, scenes.step_case(many, 8, 3)) for many in (1, 2))
     assert np.allclose(flat(one.results[0][0]), flat(two.results[0][0]), atol=1e-12)
-    real = distributed.run(step_of, 2, scenes.step_case(2, 8, 3))
+    real = distributed.run(step_of, 2, scenes.step_case(2, 8, 3), timeout=600)
     first, second = (flat(weights) for weights, _ in real.results)
     assert np.array_equal(first, second), "replicas stay replicas, to the last bit"
     assert real.sent_bytes == two.sent_bytes

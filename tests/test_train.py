@@ -238,7 +238,7 @@ def test_a_process_out_of_memory_is_named(tmp_path):
         RuntimeError, match=r"^process \d (raised .*memory|was killed by signal|fell silent)"
     ):
         training.launch(
-            tmp_path, settings, steps=999, processes=2, restarts=0, timeout=30.0, heard=take_memory
+            tmp_path, settings, steps=999, processes=2, restarts=0, timeout=120.0, heard=take_memory
         )
     assert hit and not members(tmp_path)
 

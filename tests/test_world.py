@@ -11,6 +11,7 @@ from batchlab.loop import StepWorld
 from batchlab.loop._world import filler
 
 RARE = [pytest.param(one, marks=pytest.mark.slow) for one in ("plain", "fsdp, reducing every time")]
+LONG = 600.0  # seconds: a busy machine takes its time
 SHARES = {2: [[0, 1, 2], [3, 4]], 3: [[0, 1, 2], [3, 4], []]}
 
 
@@ -84,26 +85,26 @@ def steps(rank, share, form, mistake=""):
 @pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_processes_take_the_step_of_one(size, form):
     """Unequal micro-batches, unequal targets, and of three processes one that has nothing."""
-    for one in distributed.run(steps, size, SHARES[size], form).results:
+    for one in distributed.run(steps, size, SHARES[size], form, timeout=LONG).results:
         assert one["parameters"] < 1e-12 and one["loss"] < 1e-12 and one["norm"] < 1e-12
         assert one["counted alike"], "a filler is counted by nobody"
 
 
 def test_the_average_over_processes_would_be_another_step():
-    found = distributed.run(steps, 2, SHARES[2], "ddp", "averaged").results
+    found = distributed.run(steps, 2, SHARES[2], "ddp", "averaged", timeout=LONG).results
     assert found[0]["norm"] > 0.4
 
 
 @pytest.mark.parametrize("form", [pytest.param("ddp", marks=pytest.mark.slow), "fsdp"])
 def test_a_wrapped_model_without_its_world_is_refused_and_hangs_nobody(form):
     with pytest.raises(distributed.RankError, match=f"under {form.upper()} sums .* Give world="):
-        distributed.run(steps, 2, SHARES[2], form, "no world", timeout=30)
+        distributed.run(steps, 2, SHARES[2], form, "no world", timeout=LONG)
 
 
 @pytest.mark.slow
 def test_a_wrapper_that_sums_by_itself_adds_in_its_own_dtype():
     with pytest.raises(distributed.RankError, match="accumulate_in is for gradients that no"):
-        distributed.run(steps, 2, SHARES[2], "ddp", "wider", timeout=30)
+        distributed.run(steps, 2, SHARES[2], "ddp", "wider", timeout=LONG)
 
 
 def test_without_processes_the_world_is_this_one():
