@@ -69,6 +69,7 @@ FIT, SKIP = "int((room - kept(parameters, ranks, stage)) // each)", "if fit > 0:
 MICRO, LEAST = "math.ceil(rows / fit)", "min(found)[1:]"
 REFUSE = 'raise ValueError("not one row fits in any stage")'
 HIGHER = "the lowest stage that holds a row: a higher one, 3 included, may hold more, and reduce less often"
+FEWER = "one row a micro-batch, or only equal ones: take as many rows as fit, and the last one may have fewer"
 LOWER = "of equal passes the lower stage, and 0 is one"
 for _thought, _old, _new in [
     (HIGHER, LEAST, "min(found, key=lambda one: one[1])[1:]"),
@@ -86,7 +87,8 @@ for _thought, _old, _new in [
     ("rounded up: the last row does not fit", FIT, "math.ceil((room - kept(parameters, ranks, stage)) / each)"),
     ("what fills the room exactly, fits", FIT, "math.ceil((room - kept(parameters, ranks, stage)) / each) - 1"),
     ("the rows that are left need a micro-batch, too: round up", MICRO, "max(1, rows // fit)"),
-    ("one row a micro-batch: take as many as fit", MICRO, "rows"),
+    (FEWER, MICRO, "rows"),
+    (FEWER, MICRO, "next(n for n in range(1, rows + 1) if rows % n == 0 and rows <= n * fit)"),
     ("the rows that fit, not the micro-batches", MICRO, "fit"),
     ("`rows` are those of one rank already", MICRO, "math.ceil(rows / ranks / fit)"),
     ("`rows` are those of one rank already", MICRO, "math.ceil(rows * ranks / fit)"),

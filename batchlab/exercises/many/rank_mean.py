@@ -161,6 +161,7 @@ for _thought, *_changes in [
         "an array of whole numbers drops what stands behind the point",
         ("np.array([loss, tokens], dtype=float)", "np.array([loss, tokens]).astype(int)"),
     ),
+    ("an array of one number: return the number itself", (END, "np.array([loss / tokens])")),
     ("rounded to 2 digits: keep them all", (END, "round(float(loss / tokens), 2)")),
     ("rounded to 5 digits: keep them all", (END, "round(float(loss / tokens), 5)")),
     ("rounded to 3 digits: keep them all", (END, "round(float(loss / tokens), 3)")),
