@@ -26,6 +26,7 @@ def chunked_loss(hidden, head, labels, chunk):
     return total
 
 
+LEAVE_NONE = "a chunk without a target has a loss with a graph, too: leave none out"
 NO_MEAN = "the mean of a chunk without targets is 0/0, and times 0 it stays nan: sum"
 
 
@@ -57,6 +58,7 @@ def judged(got, slots, chunk, how):
     right, coarse = whole(slots, how), "dtype" in how
     if got["kind"]:
         why = "sum float32 losses; item(), detach() and no_grad() cut the graph"
+        why = LEAVE_NONE if len(how.get("lost", ())) == slots else why
         return f"{got['kind']}; a float32 tensor without dimensions, with its graph, is needed", why
     if got["moved"]:
         return got["moved"], "what belongs to the caller stays as it is"
@@ -173,6 +175,11 @@ for _thought, *_changes in [
     ),
     (
         "where no chunk has a target nothing was added, and 0 is an int: no chunk needs to be left out",
+        (ADDED, "if (targets == loop.IGNORE).all():\n            continue\n        " + ADDED),
+    ),
+    (
+        "begun with torch.zeros(()), and chunks without a target left out: then nothing has a graph",
+        (LOOP, "    import torch\n\n    total = torch.zeros(())\n"),
         (ADDED, "if (targets == loop.IGNORE).all():\n            continue\n        " + ADDED),
     ),
     ("divided by the slots: the sum is asked", (BACK, BACK + " / len(labels)")),
