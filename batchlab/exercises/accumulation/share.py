@@ -181,6 +181,10 @@ for _thought, *_changes in [
         (END, "return told / 4"),
     ),
     (
+        "divided by the micro-batches: divide by the target tokens of the whole step",
+        (END, "return told / 4"),
+    ),
+    (
         "a constant has no graph: add the losses up, and no targets give a sum of 0 that has one",
         (END, f"return told / num_items_in_batch if {OWN} else torch.tensor(0.0)"),
     ),

@@ -193,6 +193,7 @@ PLACE = "self.number, self.pool = number, list(pool)"
 ONE = (TURNS, "            for _ in range(1):\n"), (OUT, "            yield rows[0]\n")
 for _thought, *_changes in [
     ("the pool is filled when it is empty: fill it before each row", (ROOM, "islice(stream, 0 if pool else self.hold)")),
+    ("`hold` documents are read before each row: the pool holds some already", (ROOM, "islice(stream, self.hold)")),
     ("one document more than `hold` stands in the pool", (ROOM, "islice(stream, self.hold + 1 - len(pool))")),
     ("equal documents are several: none is left out", (APPEND, "                    if document not in pool:\n    " + APPEND)),
     ("the last row is missing: also one that is not full is a row", (LAST, "            if sum(map(len, rows[-1])) < self.row_length and not pool:\n")),

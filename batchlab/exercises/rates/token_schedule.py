@@ -265,6 +265,19 @@ for _thought, *_changes in [
         ("self.seen += tokens", "self.seen += self.batch"),
     ),
     (
+        "steps were counted: step() counts the tokens that it is given",
+        ("self.seen += tokens", "self.seen += 1"),
+    ),
+    (
+        "told() counted: it only asks, and step() counts",
+        ("        import math\n", "        import math\n\n        self.seen += self.batch\n"),
+        ("self.seen += tokens", "pass"),
+    ),
+    (
+        "the rule goes from the last batch to the new one: adam_rule(settings, last, new)",
+        (RULE, "adam_rule(self.base, batch, self.batch)"),
+    ),
+    (
         "the step that comes next is counted before it was taken",
         ("if self.seen < self.warmup", "if self.seen + self.batch < self.warmup"),
         ("factor = self.seen / self.warmup", "factor = (self.seen + self.batch) / self.warmup"),
