@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import batchlab
 from batchlab import doctor, packing, padding, records
 from batchlab import lengths as ln
 from batchlab.cli import VERBS, main
@@ -250,6 +251,15 @@ def test_pipes_are_read_and_a_closed_output_is_quiet():
     assert "nothing came" in shell("padding --data /dev/null").stderr
     closed = shell("padding --data <(echo 5) >&-")
     assert (closed.returncode, closed.stderr) == (0, "")
+
+
+def test_a_folder_that_was_removed_under_a_terminal_is_told(tmp_path):
+    (here := tmp_path / "gone").mkdir()
+    words = f"cd {here} && rmdir {here} && {sys.executable} -m batchlab train run"
+    env = os.environ | {"PYTHONPATH": str(Path(batchlab.__file__).parents[1])}
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, env=env)
+    said = "batchlab: the folder that you are in was removed: cd to another one\n"
+    assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_a_closed_pipe_is_quiet(tmp_path):

@@ -10,15 +10,17 @@ from types import SimpleNamespace
 import pytest
 import torch
 import torch.distributed as dist
+from tokenizers import Tokenizer
 from torch.distributed.checkpoint.api import CheckpointException
 
-from batchlab import cli, records
+from batchlab import cli, data, records
 from batchlab.cli._proof import fault_of_records, proof
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _curve as curves
 from batchlab.cluster import _pointer as pointer
 from batchlab.cluster import training
+from batchlab.cluster._made import fingerprint
 from batchlab.cluster._verify import HALF
 from batchlab.counts import Counts
 from batchlab.records import Cell
@@ -237,7 +239,7 @@ def test_what_is_trained_and_its_states_come_back_as_they_were(tmp_path, alone):
     ours, theirs = step(*first), step(*second)
     assert all(map(torch.equal, ours, theirs)), "weights, and the averages of AdamW"
     rows.fingerprint = "other"
-    with pytest.raises(ValueError, match="holds a run of other documents"):
+    with pytest.raises(ValueError, match="holds a run of other documents or of another tok"):
         checkpoints.resume(saved, *second, rows, "a")
 
 
@@ -520,3 +522,16 @@ def test_a_run_goes_on_from_the_checkpoint_before_and_lies_on_the_undisturbed_on
     files = [hurt / "monitor.jsonl"]
     fewer = [line | {"tokens": line["tokens"] // 2} for line in training.curve(hurt)]
     assert "target tokens in" in fault_of_records(fewer, files), "the mistake beside it"
+
+
+def test_an_entry_of_the_vocabulary_that_no_document_uses_is_part_of_the_run():
+    """Such an exchange changes no step, and the model that is left would come with another one."""
+    corpus = data.load()
+    told = json.loads(corpus.tokenizer.to_str())
+    words = told["model"]["vocab"]
+    seen = set(corpus.tokens.tolist())
+    one, other = [word for word in words if words[word] not in seen][:2]
+    words[one], words[other] = words[other], words[one]
+    now = replace(corpus, tokenizer=Tokenizer.from_str(json.dumps(told)))
+    assert now.fingerprint == corpus.fingerprint
+    assert fingerprint(now) != fingerprint(corpus) == fingerprint(data.load())

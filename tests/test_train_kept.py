@@ -110,19 +110,24 @@ def test_a_copy_by_hard_links_does_not_grow_with_the_run(tmp_path):
 
 
 @posix
-def test_what_this_user_may_not_write_is_refused_before_the_run(tmp_path, monkeypatch):
+def test_what_this_user_may_not_write_or_read_is_refused_before_the_run(tmp_path, monkeypatch):
     """The faults: after a start by root, old checkpoints ended the run at every start, a monitor
-    file stayed without its records, and a link in the place of the model was met at the end.
+    file stayed without its records, and a link in the place of the model was met at the end. What
+    may not be read counted as damaged: the run went back to the checkpoint before.
     """
     run = tmp_path / "run"
     begun(run)
     step, records = run / "checkpoints/step_00000001", run / "monitor.jsonl"
     step.mkdir(parents=True)
     records.touch()
-    for theirs in (records, step):
+    (weights := step / "weights").touch()
+    (latest := run / "checkpoints/LATEST").touch()
+    closed = [(os.W_OK, "write", records), (os.W_OK, "write", step)]
+    closed += [(os.R_OK, "read", latest), (os.R_OK, "read", weights)]
+    for may, how, theirs in closed:
         with monkeypatch.context() as other:
-            other.setattr(_own.os, "access", lambda path, _, theirs=theirs: path != theirs)
-            with pytest.raises(ValueError, match=f"may not write {theirs}, with which the run"):
+            other.setattr(_own.os, "access", lambda *asked, no=(theirs, may): asked != no)
+            with pytest.raises(ValueError, match=f"may not {how} {theirs}, with which the run"):
                 _own.require_writable(run)
     _own.require_writable(run)
     (run / "model").symlink_to(step)

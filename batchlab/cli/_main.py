@@ -15,6 +15,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 
 import batchlab
@@ -57,6 +58,7 @@ TOO_MUCH: dict[type[Exception], str] = {  # what a reader may not have foreseen 
     csv.Error: "not CSV",
     ZeroDivisionError: "a size of 0, by which something is divided",
 }
+GONE = "the folder that you are in was removed: cd to another one"
 FILES = ("file", "data", "config", "records", "model", "tokenizer", "trace")  # words that name one
 
 
@@ -99,6 +101,9 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code."""
     words = sys.argv[1:] if words is None else words
+    if not _is_somewhere():
+        print(f"batchlab: {GONE}", file=sys.stderr)
+        return 1
     args = parser(words).parse_args(words)
     try:
         spooled(args)
@@ -124,6 +129,13 @@ def main(words: Sequence[str] | None = None) -> int:
             f"batchlab: {_given(args)}{why} ({_one_line(error) or 'no details'})", file=sys.stderr
         )
         return 1
+
+
+def _is_somewhere() -> bool:
+    """Whether relative paths mean something, and PyTorch can load."""
+    with contextlib.suppress(FileNotFoundError):
+        return Path.cwd().is_absolute()
+    return False
 
 
 def _show(answer: Answer, args: argparse.Namespace) -> None:

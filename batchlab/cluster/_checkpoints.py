@@ -81,8 +81,9 @@ def resume(
     rows.require(found.lanes, folder / found.name)
     if found.data != rows.fingerprint:
         raise ValueError(
-            f"{folder} holds a run of other documents (fingerprint {found.data}, now "
-            f"{rows.fingerprint}): {found.run}; give another folder, or bring those documents back"
+            f"{folder} holds a run of other documents or of another tokenizer (fingerprint "
+            f"{found.data}, now {rows.fingerprint}): {found.run}; give another folder, or bring "
+            "those back"
         )
     weights, states = _states(model, optimizer)
     with _in_one_line(folder / found.name, ValueError):

@@ -4,6 +4,7 @@ settings, documents  ->  model in its form, optimizer;  a trained model  ->  RUN
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ from batchlab import model as models
 from batchlab.cluster._pointer import OWN, seen
 from batchlab.cluster.training import Settings
 
-__all__ = ["MODEL", "made", "read", "tokenizer_of", "write_folder"]
+__all__ = ["MODEL", "fingerprint", "made", "read", "tokenizer_of", "write_folder"]
 
 MODEL = "model"  # the folder
 FAST = "PreTrainedTokenizerFast"  # what transformers makes of a bare tokenizer
@@ -35,6 +36,16 @@ def tokenizer_of(settings: Settings) -> str | None:
             "another: give --data"
         )
     return found
+
+
+def fingerprint(corpus: data.Corpus) -> str:
+    """A short name of what is read: the tokens, and what each entry of the vocabulary stands for.
+
+    An entry that these documents do not use changes no step, but it would change the trained model.
+    """
+    vocabulary = corpus.tokenizer.get_vocab() if corpus.tokenizer is not None else {}
+    told = [corpus.fingerprint, sorted(vocabulary.items())]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 LONG = {"drop": "left out", "split": "split", "truncate": "truncated", "refuse": "refused"}

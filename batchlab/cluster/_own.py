@@ -61,14 +61,19 @@ def others(folder: Path) -> list[str]:
 
 
 def require_writable(folder: Path) -> None:
-    """ValueError if this user may not write what a run goes on with, as after a start by root."""
+    """ValueError if this user may not write or read what a run goes on with, as after one by root.
+
+    What cannot be read is not damaged: an older checkpoint would take its place, and steps be lost.
+    """
     saved = folder / "checkpoints"
-    own = [*folder.glob("monitor*.jsonl"), saved, *folders(saved), folder / "model"]
-    if theirs := [str(path) for path in own if path.exists() and not os.access(path, os.W_OK)]:
-        raise ValueError(
-            f"this user may not write {', '.join(theirs)}, with which the run goes on: make it "
-            "yours (chown -R), or give another folder"
-        )
+    written = [*folder.glob("monitor*.jsonl"), saved, *folders(saved), folder / "model"]
+    read = [saved / LATEST, *(path for one in folders(saved) for path in one.glob("*"))]
+    for paths, may, how in ((written, os.W_OK, "write"), (read, os.R_OK, "read")):
+        if theirs := [str(path) for path in paths if path.exists() and not os.access(path, may)]:
+            raise ValueError(
+                f"this user may not {how} {', '.join(theirs)}, with which the run goes on: make it "
+                "yours (chown -R), or give another folder"
+            )
 
 
 def separate(folder: Path) -> None:

@@ -35,7 +35,7 @@ class Latest:
     steps   that were finished when it was written
     run     what makes two runs the same, in one line
     lanes   state of each process's stream; empty where all documents are held
-    data    fingerprint of the documents; of a stream, of those that are held out
+    data    fingerprint of the documents and the tokenizer; of a stream, of those that are held out
     line    of the curve: the last finished step
     curve   bytes and checksum of the curve up to this line
     files   bytes and checksum of each file
@@ -200,7 +200,9 @@ def _read(path: Path) -> Latest | str | None:
             return Latest(**told)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    except (ValueError, TypeError, KeyError, AttributeError):
         pass
     return f"{path} is damaged, or of an older batchlab"
 

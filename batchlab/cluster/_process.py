@@ -23,7 +23,7 @@ from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster._curve import Written, cut_back
 from batchlab.cluster._heard import say
-from batchlab.cluster._made import made, read, tokenizer_of, write_folder
+from batchlab.cluster._made import fingerprint, made, read, tokenizer_of, write_folder
 from batchlab.cluster._own import NOTES, READ
 from batchlab.cluster._pointer import Latest, seen
 from batchlab.cluster._streamed import Streamed
@@ -73,7 +73,7 @@ class _Rows:
         loaded = data.load(settings.documents, tokenizer=tokenizer, document=settings.document)
         self.read = read(loaded, settings)
         self.corpus = loaded.fitted(settings.length, settings.too_long)
-        self.fingerprint = self.corpus.fingerprint
+        self.fingerprint = fingerprint(self.corpus)
         packed = packing.pack(self.corpus.lengths, settings.length)
         rows = [[int(number) for number in row] for row in packed.rows]
         held_out = max(1, round(HELD_OUT * len(rows)))

@@ -13,7 +13,7 @@ from typing import Any
 import torch.distributed as dist
 
 from batchlab import batches, data, packing
-from batchlab.cluster._made import read, tokenizer_of
+from batchlab.cluster._made import fingerprint, read, tokenizer_of
 from batchlab.cluster.training import PIECES, Settings
 
 __all__ = ["Streamed"]
@@ -34,7 +34,7 @@ class Streamed:
                 f"{settings.documents}: token ids in a stream; how many entries a vocabulary has, "
                 "they do not say before the end: give --model"
             )
-        self.fingerprint = self.corpus.fingerprint  # of the text and of its tokenizer
+        self.fingerprint = fingerprint(self.corpus)
         self.read = f"of the first documents: {read(self.corpus, settings)}"
         self._held = self.corpus.fitted(settings.length, settings.too_long)
         packed = packing.pack(self._held.lengths, settings.length)
