@@ -168,6 +168,7 @@ def test_token_ids_come_as_any_sequence_of_integers(kind):
 def test_bad_paths_are_named(tmp_path):
     with pytest.raises(ValueError, match="no such file or folder"):
         data.load(tmp_path / "missing.jsonl")
+    (tmp_path / "._a.jsonl").write_bytes(b"\0\5\x16\7 of a Mac")  # no document
     with pytest.raises(ValueError, match=r"no .* file in this folder"):
         data.load(tmp_path)
     (tmp_path / "x.parquet").write_bytes(b"not parquet")

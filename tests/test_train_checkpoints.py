@@ -18,8 +18,8 @@ from batchlab.cli._proof import fault_of_records, proof
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _curve as curves
+from batchlab.cluster import _own, training
 from batchlab.cluster import _pointer as pointer
-from batchlab.cluster import training
 from batchlab.cluster._made import fingerprint
 from batchlab.cluster._verify import HALF
 from batchlab.counts import Counts
@@ -207,6 +207,26 @@ def test_a_checkpoint_of_another_run_is_not_gone_on_with(tmp_path):
     flip(saved / "step_00000002" / "weights")
     with pytest.raises(ValueError, match=r"no whole .*1 is of another run \(another run\)"):
         pointer.whole(saved, "a run")
+
+
+def test_what_somebody_laid_into_a_checkpoint_outlives_it(tmp_path):
+    """The fault: notes in the folder of a checkpoint went with it, without a word."""
+    run = tmp_path / "run"
+    saved, kept = grow(run, 2)
+    (saved / kept[0].name / "notes.txt").write_text("mine")
+    checkpoints.rely(saved, kept[1])
+    shutil.copytree(saved / kept[1].name, copy := saved / "step_00000000")
+    grow(tmp_path / "more", 3)
+    shutil.copytree(tmp_path / "more/checkpoints/step_00000003", saved / "step_00000003")
+    checkpoints.rely(saved, replace(kept[1], name="step_00000003", steps=3))
+    (left,) = saved.glob("*.left_*")
+    assert [(path.name, path.read_text()) for path in left.rglob("*") if path.is_file()] == [
+        ("notes.txt", "mine")
+    ]
+    assert training.notes(run) == [f"{left} keeps notes.txt, which no run wrote"]
+    assert not (saved / kept[0].name).exists() and copy.exists()
+    (run / "monitor (1).jsonl").touch()
+    assert _own.others(run) == [f"checkpoints/{left.name}", "monitor (1).jsonl"]
 
 
 def test_what_is_trained_and_its_states_come_back_as_they_were(tmp_path, alone):

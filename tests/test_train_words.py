@@ -94,6 +94,24 @@ def test_a_model_that_cannot_be_removed_is_put_aside_as_a_whole(tmp_path, alone,
     assert [one["steps"] for one in held] == [1, 2] and not _own.others(tmp_path)
 
 
+def test_what_somebody_laid_into_the_model_while_it_trained_stays(tmp_path, alone):
+    """The fault: it was removed with the old model, without a word."""
+    corpus = data.embedded()
+    net = model.small(corpus.vocabulary, layers=1, hidden=16, heads=2)
+    for step in (1, 2, 3):
+        _made.write_folder(tmp_path, net, corpus.tokenizer, {"step": step}, "a run")
+        if step == 1:
+            (tmp_path / "model" / "eval.json").write_text("mine")
+    (old,) = tmp_path.glob("model.old_*")
+    assert [(path.name, path.read_text()) for path in old.iterdir()] == [("eval.json", "mine")]
+    assert training.notes(tmp_path) == [f"{old} keeps eval.json, which no run wrote"]
+    assert _own.others(tmp_path) == [old.name]
+    (tmp_path / "model" / "whole.json").unlink()  # a folder of this name that no run made
+    _made.write_folder(tmp_path, net, corpus.tokenizer, {"step": 4}, "a run")
+    assert training.notes(tmp_path)[1].endswith("model, which no run wrote")
+    assert len(_own.others(tmp_path)) == 2
+
+
 def test_a_config_alone_is_filled_from_the_seed(tmp_path):
     corpus = data.embedded()
     small = model.small(corpus.vocabulary, layers=1, hidden=16, heads=2)

@@ -13,6 +13,7 @@ import errno
 import importlib
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -100,7 +101,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code."""
-    words = sys.argv[1:] if words is None else words
+    alone, words = words is None, sys.argv[1:] if words is None else words
     if not _is_somewhere():
         print(f"batchlab: {GONE}", file=sys.stderr)
         return 1
@@ -115,6 +116,8 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt as stop:
+        if alone:  # what is left is to leave: once more Ctrl-C stops nothing
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         kept = getattr(args, "output", None)
         if said := str(stop) or (kept and f"stopped; the same command goes on from {kept}"):
             with contextlib.suppress(OSError):  # a terminal that is closed hears nothing

@@ -7,7 +7,7 @@ on with three. A record that proves them is written after all processes have wri
 """
 
 import contextlib
-import shutil
+import secrets
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +25,8 @@ from torch.distributed.checkpoint.state_dict import (
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from batchlab.cluster._pointer import OWN, Latest, checkpoints, folders, point, whole
+from batchlab.cluster._own import note
+from batchlab.cluster._pointer import Latest, checkpoints, cleared, folders, is_copy, point, whole
 
 __all__ = ["name", "rely", "resume", "write"]
 
@@ -63,7 +64,7 @@ def rely(folder: Path, on: Latest) -> None:
     point(folder, on)
     kept = {on.name, before.name if before else ""}
     for old in folders(folder):
-        if old.name not in kept:
+        if old.name not in kept and not is_copy(old):
             _remove(old)
 
 
@@ -122,9 +123,12 @@ def _agreed(folder: Path, documents: str, run: str) -> tuple[Latest | None, list
 
 
 def _remove(checkpoint: Path) -> None:
-    """Remove a checkpoint, its record first: what is left of it is none."""
-    (checkpoint / OWN).unlink(missing_ok=True)
-    shutil.rmtree(checkpoint, ignore_errors=True)
+    """Remove a checkpoint; what somebody laid into it stays beside the others, under a new name."""
+    if theirs := cleared(checkpoint):
+        left = checkpoint.with_name(f"{checkpoint.name}.left_{secrets.token_hex(4)}")
+        with contextlib.suppress(OSError):
+            checkpoint.rename(left)
+            note(checkpoint.parent.parent, f"{left} keeps {', '.join(theirs)}, which no run wrote")
 
 
 @contextlib.contextmanager

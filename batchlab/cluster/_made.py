@@ -6,7 +6,7 @@ settings, documents  ->  model in its form, optimizer;  a trained model  ->  RUN
 import contextlib
 import hashlib
 import json
-import os
+import secrets
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_
 
 from batchlab import data, units
 from batchlab import model as models
-from batchlab.cluster._pointer import OWN, seen
+from batchlab.cluster._own import note
+from batchlab.cluster._pointer import OWN, cleared, seen, strangers
 from batchlab.cluster.training import Settings
 
 __all__ = ["MODEL", "fingerprint", "made", "read", "tokenizer_of", "write_folder"]
@@ -133,9 +134,15 @@ def write_folder(
     (part / OWN).write_text(json.dumps(told))
     for name in files:  # safetensors hides its file from everybody else
         (part / name).chmod((part / OWN).stat().st_mode)
-    old = folder / f"{MODEL}.old_{os.getpid()}"
+    old = folder / f"{MODEL}.old_{secrets.token_hex(4)}"
     with contextlib.suppress(FileNotFoundError):
         (folder / MODEL).rename(old)  # away as a whole: some of its files may not be removed
     part.rename(folder / MODEL)
     for left in folder.glob(f"{MODEL}.old_*"):
-        shutil.rmtree(left, ignore_errors=True)
+        if theirs := strangers(left):
+            cleared(left)
+            note(folder, f"{left} keeps {', '.join(theirs)}, which no run wrote")
+        elif (left / OWN).exists():
+            shutil.rmtree(left, ignore_errors=True)
+        elif left == old:
+            note(folder, f"{left} keeps what lay in {folder / MODEL}, which no run wrote")

@@ -3,16 +3,26 @@
 a folder, the run in one line  ->  nothing, or a line that names what stands in the way
 """
 
+import contextlib
 import os
+import re
 from pathlib import Path
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster._curve import curve, was_saved
 from batchlab.cluster._name import differing
-from batchlab.cluster._pointer import LATEST, checkpoints, folders, latest, replace, strangers
+from batchlab.cluster._pointer import (
+    LATEST,
+    OWN,
+    checkpoints,
+    folders,
+    latest,
+    replace,
+    strangers,
+)
 from batchlab.reading import require_target
 
-__all__ = ["NOTES", "READ", "others", "require_alone", "require_own", "require_same"]
+__all__ = ["NOTES", "READ", "note", "others", "require_alone", "require_own", "require_same"]
 __all__ += ["require_saved", "require_writable", "separate"]
 
 NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
@@ -20,6 +30,7 @@ WRITES = (
     *("alive_*", "checkpoints", "curve.jsonl", "log*.txt", "model", "monitor*.jsonl"),
     *(NOTES, READ),
 )
+RECORDS = re.compile(r"monitor(\.rank\d+)?\.jsonl")
 ASIDE = (alive.ASKED, "lives", "lock", "model.old_*")
 
 
@@ -29,6 +40,8 @@ def require_own(folder: Path, documents: str | None = None) -> None:
     leads nowhere.
     """
     require_target(folder)
+    if folder.is_file():
+        raise ValueError(f"{folder} is a file, and a run has a folder")
     if os.fsencode(folder).decode(errors="ignore") != str(folder):
         raise ValueError(
             f"the name of a run's folder is UTF-8, got {str(folder)!r}: give another one"
@@ -47,6 +60,12 @@ def require_own(folder: Path, documents: str | None = None) -> None:
         )
 
 
+def note(folder: Path, line: str) -> None:
+    """Tell whoever started the run, in a line behind its curve."""
+    with contextlib.suppress(OSError), (folder / NOTES).open("a") as file:
+        file.write(f"{line}\n")
+
+
 def others(folder: Path) -> list[str]:
     """What lies in the folder of a run, or among its checkpoints, and was written by no run.
 
@@ -55,6 +74,8 @@ def others(folder: Path) -> list[str]:
     saved = folder / "checkpoints"
     own = {saved / LATEST, *folders(saved)}
     found = [path for path in folder.iterdir() if not any(map(path.match, (*WRITES, *ASIDE)))]
+    found += [path for path in folder.glob("monitor*.jsonl") if not RECORDS.fullmatch(path.name)]
+    found += [path for path in folder.glob("model.old_*") if not (path / OWN).exists()]
     found += [path for path in saved.glob("*") if path not in own]
     found += [path / name for path in folders(saved) for name in strangers(path)]
     return sorted(str(path.relative_to(folder)) for path in found if not path.match("*.part"))
@@ -70,8 +91,9 @@ def require_writable(folder: Path) -> None:
     read = [saved / LATEST, *(path for one in folders(saved) for path in one.glob("*"))]
     for paths, may, how in ((written, os.W_OK, "write"), (read, os.R_OK, "read")):
         if theirs := [str(path) for path in paths if path.exists() and not os.access(path, may)]:
+            more = f" and {len(theirs) - 1} more" if theirs[1:] else ""
             raise ValueError(
-                f"this user may not {how} {', '.join(theirs)}, with which the run goes on: make it "
+                f"this user may not {how} {theirs[0]}{more}, with which the run goes on: make it "
                 "yours (chown -R), or give another folder"
             )
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,8 +20,9 @@ from typing import Any
 
 from batchlab.cluster._name import same
 
-__all__ = ["LATEST", "OWN", "Latest", "Measured", "checkpoints", "damage", "folders", "latest"]
-__all__ += ["measured", "named", "point", "replace", "seen", "strangers", "whole"]
+__all__ = ["LATEST", "OWN", "Latest", "Measured", "checkpoints", "cleared", "damage", "folders"]
+__all__ += ["is_copy", "latest", "measured", "named", "point", "replace", "seen", "strangers"]
+__all__ += ["whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
 NAME = re.compile(r"step_\d{8,}")  # a copy that somebody named step_00000006.best is theirs
@@ -144,6 +146,12 @@ def folders(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("step_*") if NAME.fullmatch(path.name))
 
 
+def is_copy(checkpoint: Path) -> bool:
+    """Whether it was written under another name: somebody made a copy of it."""
+    told = _read(checkpoint / OWN)
+    return isinstance(told, Latest) and told.name != checkpoint.name
+
+
 def strangers(folder: Path) -> list[str]:
     """Files that its record does not name; none where there is no record to hold them against."""
     try:
@@ -153,6 +161,22 @@ def strangers(folder: Path) -> list[str]:
     return sorted(
         name for name in {*_files(folder)} - {*told} if not Path(name).name.startswith(".")
     )
+
+
+def cleared(folder: Path) -> list[str]:
+    """Remove a folder, its record first: what is left of it is none.
+
+    Files that its record does not name are somebody's: they stay, and are returned.
+    """
+    theirs = strangers(folder)
+    own = set(_files(folder)) - set(theirs)
+    (folder / OWN).unlink(missing_ok=True)
+    if not theirs:
+        shutil.rmtree(folder, ignore_errors=True)
+    for name in own if theirs else ():
+        with contextlib.suppress(OSError):
+            (folder / name).unlink()
+    return theirs
 
 
 def damage(folder: Path, files: dict[str, Measured]) -> str:

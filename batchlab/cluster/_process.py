@@ -24,7 +24,7 @@ from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster._curve import Written, cut_back
 from batchlab.cluster._heard import say
 from batchlab.cluster._made import fingerprint, made, read, tokenizer_of, write_folder
-from batchlab.cluster._own import NOTES, READ
+from batchlab.cluster._own import READ, note
 from batchlab.cluster._pointer import Latest, seen
 from batchlab.cluster._streamed import Streamed
 from batchlab.cluster._world import world
@@ -251,9 +251,8 @@ def factor(settings: Settings, curve: Curve, step: int, tokens: int) -> float:
 
 def _note(folder: Path, faults: list[str], steps: int) -> None:
     """Tell whoever started the run what was damaged, and where it went on."""
-    with (folder / NOTES).open("a") as file:
-        for fault in filter(None, faults):
-            file.write(f"{fault}; the run went on from step {steps:,}\n")
+    for fault in filter(None, faults):
+        note(folder, f"{fault}; the run went on from step {steps:,}")
 
 
 def _name_the_silent(folder: Path, rank: int, ranks: int, patience: float) -> None:

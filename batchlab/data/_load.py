@@ -192,8 +192,11 @@ def _rows_of_folder(path: Path, split: str | None, document: str | None) -> Rows
 
 
 def files_in(path: Path) -> list[Path]:
-    """The files of a folder that hold documents, in the order of their names."""
-    shards = sorted(p for p in path.iterdir() if form_of(p))
+    """The files of a folder that hold documents, in the order of their names.
+
+    Hidden ones are no documents: a Mac lays a `._a.jsonl` beside each file that it copies.
+    """
+    shards = sorted(p for p in path.iterdir() if form_of(p) and not p.name.startswith("."))
     if not shards:
         raise ValueError(f"{path}: no {', '.join(FORMS)} file in this folder")
     return shards
