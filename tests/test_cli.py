@@ -329,8 +329,10 @@ def test_memory_is_predicted_for_a_config_and_a_bad_one_is_named(capsys, tmp_pat
 @pytest.mark.slow
 def test_a_sweep_and_a_diagnosis_from_its_records(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(measuring, "FEWEST_DOCUMENTS", 4)
-    path = tmp_path / "runs.jsonl"
-    sizes = ["--rows", 1, 2, 4, "--output", path]
+    path, documents = tmp_path / "runs.jsonl", tmp_path / "short.jsonl"
+    told = [json.dumps({"input_ids": [1] * (20 + 13 * (n % 9))}) for n in range(32)]
+    documents.write_text("\n".join(told))
+    sizes = ["--data", documents, "--rows", 1, 2, 4, "--output", path]
     swept = as_json(capsys, "sweep", *sizes, "--layout", "padded")
     assert len(swept["cells"]) == 3
     found = as_json(capsys, "doctor", path)
