@@ -271,6 +271,11 @@ def test_a_closed_pipe_is_quiet(tmp_path):
         text=True,
     )
     assert (piped.returncode, piped.stdout, piped.stderr) == (0, "{\n", "")
+    (run := tmp_path / "run").mkdir()
+    (run / "curve.jsonl").write_text("no curve\n")
+    words = f"set -o pipefail; {sys.executable} -m batchlab train --verify {run} | true"
+    said = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
+    assert (said.returncode, said.stderr) == (1, ""), "what is wrong stays wrong, read or not"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX")

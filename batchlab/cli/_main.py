@@ -105,16 +105,17 @@ def main(words: Sequence[str] | None = None) -> int:
     if not _is_somewhere():
         print(f"batchlab: {GONE}", file=sys.stderr)
         return 1
-    args = parser(words).parse_args(words)
+    args, code = parser(words).parse_args(words), 0
     try:
         spooled(args)
         check(args)
         answer: Answer = _verb(VERBS[args.verb]).run(args)
+        code = answer.code
         _show(answer, args)
-        return answer.code
+        return code
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return code
     except KeyboardInterrupt as stop:
         if alone:  # what is left is to leave: once more Ctrl-C stops nothing
             signal.signal(signal.SIGINT, signal.SIG_IGN)
