@@ -88,8 +88,6 @@ for _thought, *_changes in [
      (ENDS, "losses[-1] < losses[at]"), (LOOK, "losses[n] < losses[at]")),
     ("a look compares with the run without growth, not with the loss before it",
      (LOOK, "losses[n] < losses[at]")),
-    ("losses[0] is that of evaluation 0, also in a run that grew: look from at + 1 on",
-     (LOOK, "losses[n - at - 1] < never[n]")),
     ("every lower look was counted: counted are looks that disagree with the end",
      ("(losses[n] < never[n]) != ends_lower", "losses[n] < never[n]")),
     ("the end decides, not the lowest loss on the way", (ENDS, "min(losses) < min(never)")),
@@ -127,16 +125,6 @@ def least_of_all(never, grown):
         wrong = [n for n, one in enumerate(looks, 1) if one != looks[-1]]
         waits.append(max(wrong, default=0) + 1)
     return min(waits)
-
-
-@exercise.mistake
-def how_many_alone(never, grown):
-    """the number of wrong looks: the last of them counts, and one more"""
-    many = [1]
-    for at, losses in grown.items():
-        looks = [a < b for a, b in zip(losses[at + 1 :], never[at + 1 :])]
-        many.append(sum(one != looks[-1] for one in looks))
-    return max(many)
 
 
 @exercise.mistake
