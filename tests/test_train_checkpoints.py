@@ -512,6 +512,10 @@ def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path
     assert fault_of_records(later, files) == "", "a run that was killed"
     said = "monitor.jsonl ends at step 6, and the run at 7"
     assert fault_of_records(later, files, done=True).endswith(said), "cut, of a run that is done"
+    behind = [*later[:-2], later[-2] | {"held_out": 1.0}, later[-1]]
+    assert fault_of_records(behind, files, done=True) == "", (
+        "a life of one step behind a checkpoint"
+    )
     skipped = [*lines, lines[-1] | {"step": 7, "skipped": True}]
     assert fault_of_records(skipped, files, done=True) == "", "no record hears of that step"
     held = files[0].read_text().splitlines(keepends=True)
@@ -551,7 +555,12 @@ def test_an_entry_of_the_vocabulary_that_no_document_uses_is_part_of_the_run():
     words = told["model"]["vocab"]
     seen = set(corpus.tokens.tolist())
     one, other = [word for word in words if words[word] not in seen][:2]
-    words[one], words[other] = words[other], words[one]
-    now = replace(corpus, tokenizer=Tokenizer.from_str(json.dumps(told)))
-    assert now.fingerprint == corpus.fingerprint
-    assert fingerprint(now) != fingerprint(corpus) == fingerprint(data.load())
+    merges = told["model"]["merges"]
+    fewer = told | {"model": told["model"] | {"merges": merges[:-1]}}
+    swapped = told | {
+        "model": told["model"] | {"vocab": words | {one: words[other], other: words[one]}}
+    }
+    for changed in (fewer, swapped):
+        now = replace(corpus, tokenizer=Tokenizer.from_str(json.dumps(changed)))
+        assert now.fingerprint == corpus.fingerprint
+        assert fingerprint(now) != fingerprint(corpus) == fingerprint(data.load())

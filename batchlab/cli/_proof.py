@@ -53,7 +53,8 @@ def fault_of_records(
     life may lie between two records. Of a life that was killed the ranks may have written unequally
     often: what all of them wrote is compared, up to the end of the curve, which hears of a step
     after them. The optimizer does not hear of a step that is skipped: its tokens stand with those
-    of the next. Of a run that is done the records reach the last step.
+    of the next. Of a run that is done the records reach the last step, but for a last life of one
+    step behind a checkpoint: nothing is recorded of fewer than two.
     """
     ranks: list[list[records.Cell]] = []
     try:
@@ -68,7 +69,8 @@ def fault_of_records(
     shared = list(zip(*ranks, strict=False))
     begun = int(shared[0][0].more.get("step_before", 0))
     heard = begun + sum(1 for line in lines[begun:] if not line.get("skipped"))
-    if done and 0 < (end := _step(shared[-1][0])) < heard:
+    alone = any("held_out" in line for line in lines[-2:-1])  # a life may have been of one step
+    if done and 0 < (end := _step(shared[-1][0])) < heard - alone:
         return f"{files[0]} ends at step {end:,}, and the run at {len(lines):,}"
     for path, cells in zip(files, ranks, strict=True):
         if missing := _gap(cells):

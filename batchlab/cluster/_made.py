@@ -42,10 +42,13 @@ def tokenizer_of(settings: Settings) -> str | None:
 def fingerprint(corpus: data.Corpus) -> str:
     """A short name of what is read: the tokens, and what each entry of the vocabulary stands for.
 
-    An entry that these documents do not use changes no step, but it would change the trained model.
+    An entry or a merge that these documents do not use changes no step, but the trained model.
     """
-    vocabulary = corpus.tokenizer.get_vocab() if corpus.tokenizer is not None else {}
-    told = [corpus.fingerprint, sorted(vocabulary.items())]
+    told: list[Any] = [corpus.fingerprint]
+    if (one := corpus.tokenizer) is not None:
+        bare = getattr(one, "backend_tokenizer", one)  # a slow one has none, and no merges to tell
+        inside = json.loads(bare.to_str())["model"] if hasattr(bare, "to_str") else {}
+        told += [sorted(one.get_vocab().items()), inside.get("merges")]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
