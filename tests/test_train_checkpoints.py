@@ -34,7 +34,7 @@ def alone():
     dist.destroy_process_group()
 
 
-def grow(run, steps):
+def grow(run, steps, loss=1):
     """A run of so many steps, as a process writes it: a checkpoint each step."""
     saved, kept = run / "checkpoints", []
     run.mkdir(exist_ok=True)
@@ -44,7 +44,7 @@ def grow(run, steps):
         (path / "part").mkdir(parents=True)
         (path / "weights").write_bytes(bytes(range(200)) * step)
         (path / "part" / "states").write_text(f"states of {step}")
-        line = {"step": step, "tokens": 10 * step, "loss": 1 / step}
+        line = {"step": step, "tokens": 10 * step, "loss": loss / step}
         written = curves.Written(run)
         written.append(line, to_disk=False)
         of_curve = written.keep(path)
@@ -227,6 +227,18 @@ def test_what_somebody_laid_into_a_checkpoint_outlives_it(tmp_path):
     assert not (saved / kept[0].name).exists() and copy.exists()
     (run / "monitor (1).jsonl").touch()
     assert _own.others(run) == [f"checkpoints/{left.name}", "monitor (1).jsonl"]
+
+
+def test_a_checkpoint_of_a_copy_of_the_run_is_named_and_the_curve_is_not(tmp_path):
+    """The fault: two copies went on, and were merged: the curve proved nothing, for good."""
+    one, other = tmp_path / "one", tmp_path / "other"
+    grow(one, 3)
+    grow(other, 2, loss=2)
+    shutil.rmtree(one / "checkpoints/step_00000002")
+    shutil.copytree(other / "checkpoints/step_00000002", one / "checkpoints/step_00000002")
+    looks = {look.what: look.fault for look in training.verify(one)}
+    assert "copy of this run" in looks["step_00000002, 3 files"]
+    assert not looks["step_00000003, 3 files"] and not looks["curve.jsonl"]
 
 
 def test_what_is_trained_and_its_states_come_back_as_they_were(tmp_path, alone):

@@ -10,7 +10,9 @@ from torch import nn
 
 from batchlab import cli, data, loop, model, rates
 from batchlab.cli import train
+from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _made, _own, _process, training
+from batchlab.cluster import _pointer as pointer
 from batchlab.cluster._process import EVALUATED, _Rows, factor
 
 SMALL = {"rows": 1, "length": 64}
@@ -110,6 +112,26 @@ def test_what_somebody_laid_into_the_model_while_it_trained_stays(tmp_path, alon
     _made.write_folder(tmp_path, net, corpus.tokenizer, {"step": 4}, "a run")
     assert training.notes(tmp_path)[1].endswith("model, which no run wrote")
     assert len(_own.others(tmp_path)) == 2
+
+
+def test_what_is_laid_into_a_checkpoint_while_it_is_written_is_none_of_its_files(
+    tmp_path, alone, monkeypatch
+):
+    """The fault: it was recorded as the run's, and went with the checkpoint, without a word."""
+    settings, write = training.Settings(form="plain", **SMALL), checkpoints.write
+    asked = {"steps": 1, "run": settings.named(), "launch": "this", "report_to": []}
+    asked |= {"settings": asdict(settings)}
+    at = tmp_path / "checkpoints" / checkpoints.name(1)
+
+    def quicker(*given):
+        write(*given)
+        (at / "mine.txt").write_text("mine")
+
+    monkeypatch.setattr(checkpoints, "write", quicker)
+    _process._train(tmp_path, settings, asked, "cpu")
+    (last,) = pointer.checkpoints(tmp_path / "checkpoints")
+    assert pointer.strangers(at) == ["mine.txt"]
+    assert not pointer.damage(at, last.files) and {"curve.jsonl", ".metadata"} < {*last.files}
 
 
 def test_a_config_alone_is_filled_from_the_seed(tmp_path):

@@ -17,6 +17,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.filesystem import FileSystemReader
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
     get_state_dict,
@@ -26,7 +27,16 @@ from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
 from batchlab.cluster._own import note
-from batchlab.cluster._pointer import Latest, checkpoints, cleared, folders, is_copy, point, whole
+from batchlab.cluster._pointer import (
+    Latest,
+    checkpoints,
+    cleared,
+    files_of,
+    folders,
+    is_copy,
+    point,
+    whole,
+)
 
 __all__ = ["name", "rely", "resume", "write"]
 
@@ -55,6 +65,12 @@ def write(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, step
     weights, states = _states(model, optimizer)
     with _in_one_line(path, OSError):
         save({"model": weights, "optimizer": states}, checkpoint_id=path)
+
+
+def laid_in(checkpoint: Path) -> set[str]:
+    """Files that the save did not write: somebody was quicker than the record."""
+    told = FileSystemReader(checkpoint).read_metadata().storage_data.values()
+    return {*files_of(checkpoint)} - {".metadata", *(one.relative_path for one in told)}
 
 
 def rely(folder: Path, on: Latest) -> None:

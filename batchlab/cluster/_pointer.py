@@ -20,9 +20,9 @@ from typing import Any
 
 from batchlab.cluster._name import same
 
-__all__ = ["LATEST", "OWN", "Latest", "Measured", "checkpoints", "cleared", "damage", "folders"]
-__all__ += ["is_copy", "latest", "measured", "named", "point", "replace", "seen", "strangers"]
-__all__ += ["whole"]
+__all__ = ["LATEST", "OWN", "Latest", "Measured", "checkpoints", "cleared", "damage", "files_of"]
+__all__ += ["folders", "is_copy", "latest", "measured", "named", "point", "replace", "seen"]
+__all__ += ["strangers", "whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
 NAME = re.compile(r"step_\d{8,}")  # a copy that somebody named step_00000006.best is theirs
@@ -71,10 +71,10 @@ def measured(path: Path, first: int | None = None) -> Measured:
 
 def seen(checkpoint: Path) -> dict[str, Measured]:
     """What a checkpoint's folder holds, each file with its bytes and checksum."""
-    return {name: measured(checkpoint / name) for name in _files(checkpoint)}
+    return {name: measured(checkpoint / name) for name in files_of(checkpoint)}
 
 
-def _files(folder: Path) -> list[str]:
+def files_of(folder: Path) -> list[str]:
     """What lies in a folder, but for its record."""
     inside = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != OWN)
     return [str(path.relative_to(folder)) for path in inside]
@@ -159,7 +159,7 @@ def strangers(folder: Path) -> list[str]:
     except (OSError, ValueError, TypeError, KeyError):
         return []
     return sorted(
-        name for name in {*_files(folder)} - {*told} if not Path(name).name.startswith(".")
+        name for name in {*files_of(folder)} - {*told} if not Path(name).name.startswith(".")
     )
 
 
@@ -169,7 +169,7 @@ def cleared(folder: Path) -> list[str]:
     Files that its record does not name are somebody's: they stay, and are returned.
     """
     theirs = strangers(folder)
-    own = set(_files(folder)) - set(theirs)
+    own = set(files_of(folder)) - set(theirs)
     (folder / OWN).unlink(missing_ok=True)
     if not theirs:
         shutil.rmtree(folder, ignore_errors=True)

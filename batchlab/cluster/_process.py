@@ -201,10 +201,12 @@ def _save(
     checkpoints.write(saved, model, optimizer, line["step"])
     lanes = rows.states()
     if written:
+        theirs = checkpoints.laid_in(whole)
         written.append(line, to_disk=True)
         of_curve = written.keep(whole)
         rows.keep(whole)
-        of_run = asked["run"], lanes, rows.fingerprint, line, of_curve, seen(whole)
+        files = {name: file for name, file in seen(whole).items() if name not in theirs}
+        of_run = asked["run"], lanes, rows.fingerprint, line, of_curve, files
         checkpoints.rely(saved, Latest(whole.name, line["step"], *of_run, asked["launch"]))
     dist.barrier()
 

@@ -29,6 +29,7 @@ __all__ = ["Look", "is_done", "verify"]
 
 ANEW = "the same command writes it anew"
 WRITTEN = "as it was written"
+COPY = "of a copy of this run that went on by itself: its curve is another one. It may be deleted"
 HALF = "no record proves it (a kill leaves such), and no run goes on from it"
 
 
@@ -58,8 +59,12 @@ def verify(folder: Path) -> list[Look]:
     found = list(checkpoints(saved))
     if not found and not (folder / CURVE).exists():
         raise ValueError(f"{folder}: no run in this folder")
+    copies = _of_copies(folder, found)
     looks = [
-        Look(f"{one.name}, {len(one.files)} files", damage(saved / one.name, one.files))
+        Look(
+            f"{one.name}, {len(one.files)} files",
+            damage(saved / one.name, one.files) or (COPY if one in copies else ""),
+        )
         if isinstance(one, Latest)
         else Look("record of a checkpoint", one)
         for one in found
@@ -73,8 +78,21 @@ def verify(folder: Path) -> list[Look]:
     looks += _of_model(folder / "model", latest(saved))
     if fault := _fault_of_asked(folder):
         looks.append(Look(alive.ASKED, fault))
-    fault = _fault_of_curve(folder, found)
+    fault = _fault_of_curve(folder, [one for one in found if one not in copies])
     return [*looks, Look(CURVE, fault, WRITTEN if fault else f"{WRITTEN}{_limit(folder)}")]
+
+
+def _of_copies(folder: Path, found: list[Latest | str]) -> list[Latest]:
+    """Older checkpoints of which the curve is another one, though it is that of the newest."""
+    known = [one for one in found if isinstance(one, Latest)]
+
+    def agrees(one: Latest) -> bool:
+        return measured(folder / CURVE, one.curve[0]) == one.curve
+
+    with contextlib.suppress(OSError):
+        if known and agrees(max(known, key=lambda one: one.steps)):
+            return [one for one in known if not agrees(one)]
+    return []
 
 
 def is_done(folder: Path) -> bool:
