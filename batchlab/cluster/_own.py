@@ -23,7 +23,7 @@ from batchlab.cluster._pointer import (
 from batchlab.reading import require_target
 
 __all__ = ["NOTES", "READ", "note", "others", "require_alone", "require_own", "require_same"]
-__all__ += ["require_saved", "require_writable", "separate"]
+__all__ += ["require_folder", "require_saved", "require_writable", "separate"]
 
 NOTES, READ = "found_damaged.txt", "was_read.txt"  # no names that a person would choose
 WRITES = (
@@ -34,14 +34,19 @@ RECORDS = re.compile(r"monitor(\.rank\d+)?\.jsonl")
 ASIDE = (alive.ASKED, "lives", "lock", "model.old_*")
 
 
+def require_folder(folder: Path) -> None:
+    """ValueError if the name leads nowhere, or to what is no folder."""
+    require_target(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file, and a run has a folder")
+
+
 def require_own(folder: Path, documents: str | None = None) -> None:
     """ValueError if what a run would write over lies in a folder that is of no run, or its
     documents do, or the name of the folder is one to which no model can be written, or a link that
     leads nowhere.
     """
-    require_target(folder)
-    if folder.is_file():
-        raise ValueError(f"{folder} is a file, and a run has a folder")
+    require_folder(folder)
     if os.fsencode(folder).decode(errors="ignore") != str(folder):
         raise ValueError(
             f"the name of a run's folder is UTF-8, got {str(folder)!r}: give another one"

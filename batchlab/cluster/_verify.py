@@ -12,6 +12,7 @@ from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster._curve import CURVE, curve, legible, was_saved
 from batchlab.cluster._name import same
+from batchlab.cluster._own import require_folder
 from batchlab.cluster._pointer import (
     OWN,
     Latest,
@@ -22,7 +23,6 @@ from batchlab.cluster._pointer import (
     measured,
     strangers,
 )
-from batchlab.reading import require_target
 from batchlab.units import several
 
 __all__ = ["Look", "is_done", "verify"]
@@ -51,9 +51,7 @@ def verify(folder: Path) -> list[Look]:
     so is the curve up to each checkpoint; the curve has each step once, its tokens grow, and it
     reaches the last checkpoint. ValueError if there is no run in the folder, or one is going on.
     """
-    require_target(folder)
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file, and a run has a folder")
+    require_folder(folder)
     lock.require_free(folder)
     saved = folder / "checkpoints"
     found = list(checkpoints(saved))
