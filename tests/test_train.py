@@ -91,7 +91,7 @@ def test_last_words_behind_a_bar_of_progress_are_heard(tmp_path, capfd):
 
 
 def test_who_is_silent_and_who_never_came(tmp_path):
-    (tmp_path / alive.ASKED).write_text('{"launch": "this"}')
+    alive.ask(tmp_path, {"launch": "this"})
     alive.beat(tmp_path, 0, os.getpid(), "this")
     (beating,) = tmp_path.glob("alive_0_*")
     quiet = beating.with_name(beating.name.replace("alive_0", "alive_1"))

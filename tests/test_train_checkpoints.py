@@ -38,7 +38,7 @@ def grow(run, steps, loss=1):
     """A run of so many steps, as a process writes it: a checkpoint each step."""
     saved, kept = run / "checkpoints", []
     run.mkdir(exist_ok=True)
-    (run / alive.ASKED).write_text(json.dumps({"steps": 9}))
+    alive.ask(run, {"steps": 9})
     for step in range(1, steps + 1):
         path = saved / checkpoints.name(step)
         (path / "part").mkdir(parents=True)
@@ -389,6 +389,12 @@ def test_verify_shows_that_curve_and_checkpoints_agree(tmp_path, capsys):
         (lambda run: flip(run / curves.CURVE, 30), "is not as it was written up to step 3"),
         (lambda run: (run / curves.CURVE).unlink(), "curve.jsonl is gone"),
         (lambda run: (run / alive.ASKED).write_text("{"), "asked.json is damaged"),
+        (
+            lambda run: (run / alive.ASKED).write_text(
+                (run / alive.ASKED).read_text().replace(": 9", ": 8")
+            ),
+            "asked.json is damaged",
+        ),
         (lambda run: (run / alive.ASKED).unlink(), "asked.json is gone"),
         (
             lambda run: curves.Written(run).append({"step": 3, "tokens": 31}, to_disk=False),
@@ -424,8 +430,13 @@ def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_pa
         code, said = shown(tmp_path, capsys)
         assert code == wanted
     assert "model is of another training: its last step is none of this curve" in said
+    held = (tmp_path / curves.CURVE).read_bytes()
+    (tmp_path / curves.CURVE).write_bytes(held.splitlines(keepends=True)[0])
+    code, said = shown(tmp_path, capsys)
+    assert code == 1 and "of 4, 1 is wrong" in said, "a cut curve accuses itself alone"
+    (tmp_path / curves.CURVE).write_bytes(held)
     for asked, steps in ((3, 2), (9, 4)):  # of a run that is done; of one that was set back
-        (tmp_path / alive.ASKED).write_text(json.dumps({"steps": asked}))
+        alive.ask(tmp_path, {"steps": asked})
         (model / pointer.OWN).write_text(json.dumps(told | {"run": "a run", "steps": steps}))
         code, said = shown(tmp_path, capsys)
         assert code == 1 and f"is of another moment, after {steps} steps; the last" in said
@@ -443,7 +454,7 @@ def test_a_run_that_is_done_and_has_no_model_is_told_so(tmp_path, capsys):
     """The fault: its model was removed, and nothing was wrong."""
     grow(tmp_path, 3)
     for steps, wanted in ((4, 0), (3, 1)):
-        (tmp_path / alive.ASKED).write_text(json.dumps({"steps": steps}))
+        alive.ask(tmp_path, {"steps": steps})
         code, said = shown(tmp_path, capsys)
         assert code == wanted
     assert f"{tmp_path / 'model'} is not there: the same command writes it anew" in said
@@ -474,7 +485,7 @@ def test_half_a_line_is_no_fault_of_a_run_that_was_killed_and_one_of_a_run_that_
         file.write('{"step": 4, "tok')
     code, said = shown(tmp_path, capsys)
     assert code == 0 and "its last line has no end" in said
-    (tmp_path / alive.ASKED).write_text(json.dumps({"steps": 3}))
+    alive.ask(tmp_path, {"steps": 3})
     assert "holds more than the run wrote, behind its last step" in shown(tmp_path, capsys)[1]
 
 
@@ -496,6 +507,17 @@ def test_verify_of_no_run_is_refused(tmp_path, capsys):
     assert shown(tmp_path, capsys) == (1, f"batchlab: {tmp_path}: no run in this folder\n")
     (tmp_path / "file").write_text("of something else")
     assert shown(tmp_path / "file", capsys)[1].endswith("file is a file, and a run has a folder\n")
+
+
+@pytest.mark.parametrize("name", ["model", "checkpoints", "checkpoints/step_00000003"])
+def test_a_part_of_a_run_is_no_run(tmp_path, capsys, name):
+    """The fault: a run began anew inside the checkpoint that it was to go on from."""
+    grow(tmp_path, 3)
+    (tmp_path / "model").mkdir()
+    wanted = f"{tmp_path / name} lies in a run: give {tmp_path} to go on with it"
+    for words in ([], ["--verify"]):
+        assert cli.main(["train", str(tmp_path / name), *words]) == 1
+        assert wanted in capsys.readouterr().err
 
 
 def test_a_checkpoint_without_a_record_is_named_and_no_fault(tmp_path, capsys):

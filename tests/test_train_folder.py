@@ -1,6 +1,5 @@
 """The folder of `batchlab train`: one start at a time, and what is damaged is named."""
 
-import json
 import os
 import signal
 import subprocess
@@ -105,14 +104,14 @@ def test_what_is_refused_frees_the_folder(tmp_path):
 
 def test_a_life_leaves_when_the_folder_names_another_launch_and_the_next_waits_for_it(tmp_path):
     """The fault: a launcher that was killed and started again trained beside its predecessor."""
-    (tmp_path / alive.ASKED).write_text('{"launch": "first"}')
+    alive.ask(tmp_path, {"launch": "first"})
     words = [sys.executable, "-c", LIFE, str(tmp_path), str(os.getpid())]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         process.stdout.readline()
         (tmp_path / alive.ASKED).write_text('{"lau')  # it goes on to look
         with pytest.raises(ValueError, match=rf"do not leave: end them \({process.pid}\), and st"):
             lock.alone(tmp_path, patience=1.0)
-        (tmp_path / alive.ASKED).write_text('{"launch": "second"}')
+        alive.ask(tmp_path, {"launch": "second"})
         lock.alone(tmp_path)
         assert process.wait(5) == 0, "no fault: torchrun would start it anew"
 
@@ -235,7 +234,7 @@ def test_what_changes_rounding_alone_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "kept", lambda folder: 6)
     asked = {"settings": {"form": "ddp", "compile": False, "rows": 2}}
     assert training._rounded(tmp_path, asked) == ""
-    (tmp_path / alive.ASKED).write_text(json.dumps(asked))
+    alive.ask(tmp_path, asked)
     assert training._rounded(tmp_path, asked) == ""
     now = {"settings": {"form": "fsdp", "compile": True, "rows": 4}}
     assert training._rounded(tmp_path, now) == (
@@ -352,7 +351,7 @@ def test_under_adapters_other_weights_are_another_run(tmp_path):
 
 def test_a_life_that_comes_late_does_not_begin(tmp_path, monkeypatch):
     monkeypatch.setenv("RANK", "0")
-    (tmp_path / alive.ASKED).write_text('{"launch": "second"}')
+    alive.ask(tmp_path, {"launch": "second"})
     monkeypatch.setattr(_member, "beat", lambda *_: pytest.fail("it took the folder"))
     _member.main("first", tmp_path)
 

@@ -22,15 +22,25 @@ import time
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ASKED", "asked", "beat", "end", "silent"]
+from batchlab.cluster._pointer import checksum, replace
+
+__all__ = ["ASKED", "ask", "asked", "beat", "end", "silent"]
 
 EVERY = 0.5  # seconds between two beats
 ASKED = "asked.json"
 
 
+def ask(folder: Path, told: dict[str, Any]) -> None:
+    """Write down what the folder is asked for, with a checksum."""
+    replace(folder / ASKED, json.dumps(told | {"checksum": checksum(told)}).encode())
+
+
 def asked(folder: Path) -> dict[str, Any]:
     """What the folder was last asked for: settings, steps, timeout, launcher, launch."""
-    return json.loads((folder / ASKED).read_text())  # type: ignore[no-any-return]
+    told = json.loads((folder / ASKED).read_bytes())
+    if not isinstance(told, dict) or told.pop("checksum", None) != checksum(told):
+        raise ValueError(f"{folder / ASKED} is damaged")
+    return told
 
 
 def beat(folder: Path, rank: int, launcher: int, launch: str) -> None:

@@ -35,10 +35,13 @@ ASIDE = (alive.ASKED, "lives", "lock", "model.old_*")
 
 
 def require_folder(folder: Path) -> None:
-    """ValueError if the name leads nowhere, or to what is no folder."""
+    """ValueError if the name leads nowhere, to what is no folder, or to a part of another run."""
     require_target(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file, and a run has a folder")
+    for path in (folder.absolute(), folder.absolute().parent):
+        if path.name in ("checkpoints", "model") and (path.parent / alive.ASKED).exists():
+            raise ValueError(f"{folder} lies in a run: give {path.parent} to go on with it")
 
 
 def require_own(folder: Path, documents: str | None = None) -> None:

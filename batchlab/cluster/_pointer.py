@@ -20,9 +20,9 @@ from typing import Any
 
 from batchlab.cluster._name import same
 
-__all__ = ["LATEST", "OWN", "Latest", "Measured", "checkpoints", "cleared", "damage", "files_of"]
-__all__ += ["folders", "is_copy", "latest", "measured", "named", "point", "replace", "seen"]
-__all__ += ["strangers", "whole"]
+__all__ = ["LATEST", "OWN", "Latest", "Measured", "checkpoints", "checksum", "cleared", "damage"]
+__all__ += ["files_of", "folders", "is_copy", "latest", "measured", "named", "point", "replace"]
+__all__ += ["seen", "strangers", "whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
 NAME = re.compile(r"step_\d{8,}")  # a copy that somebody named step_00000006.best is theirs
@@ -83,7 +83,7 @@ def files_of(folder: Path) -> list[str]:
 def point(folder: Path, to: Latest) -> None:
     """Name another checkpoint as the last one, whole or not at all."""
     told = asdict(to)
-    text = json.dumps(told | {"checksum": _checksum(told)}).encode()
+    text = json.dumps(told | {"checksum": checksum(told)}).encode()
     replace(folder / to.name / OWN, text)
     replace(folder / LATEST, text)
 
@@ -220,7 +220,7 @@ def _read(path: Path) -> Latest | str | None:
     try:
         told = json.loads(path.read_bytes())
         proof = told.pop("checksum")
-        if proof == _checksum(told):
+        if proof == checksum(told):
             return Latest(**told)
     except FileNotFoundError:
         return None
@@ -231,5 +231,6 @@ def _read(path: Path) -> Latest | str | None:
     return f"{path} is damaged, or of an older batchlab"
 
 
-def _checksum(told: dict[str, Any]) -> str:
+def checksum(told: dict[str, Any]) -> str:
+    """Of what a record tells, without its own."""
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -96,7 +96,7 @@ def _of_copies(folder: Path, found: list[Latest | str]) -> list[Latest]:
 def is_done(folder: Path) -> bool:
     """Whether the last checkpoint is of the step that the folder was last asked for."""
     last = latest(folder / "checkpoints")
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+    with contextlib.suppress(OSError, ValueError):
         return last is not None and bool(last.steps >= alive.asked(folder)["steps"])
     return False
 
@@ -111,7 +111,9 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
         fault, of, line = damage(path, told["files"]), int(told["steps"]), told.get("line")
     except FileNotFoundError:
         return [Look("model", f"{path / OWN} is gone, so nothing proves the model: {ANEW}")]
-    except (OSError, ValueError, TypeError, KeyError):
+    except OSError as error:
+        return [Look("model", f"{path / OWN}: {error.strerror}")]
+    except (ValueError, TypeError, KeyError):
         return [Look("model", f"{path / OWN} is damaged")]
     if not fault and last and not same(told.get("run", last.run), last.run):
         fault = f"{path} is of another run ({told['run']})"
@@ -121,8 +123,8 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
     after = f"after {several(of, 'step')}{older}"
     if not fault and older and (ended or of > steps):
         fault = f"{path} is of another moment, {after}: {ANEW}"
-    lines = legible(path.parent)
-    if not fault and line and lines and lines[of - 1 : of] != [line]:
+    lines = legible(path.parent)  # a cut one has a fault of its own
+    if not fault and line and lines[of - 1 : of] not in ([], [line]):
         fault = f"{path} is of another training: its last step is none of this curve: {ANEW}"
     return [Look("model", fault, f"{WRITTEN}, {after}")]
 
@@ -130,10 +132,12 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
 def _fault_of_asked(folder: Path) -> str:
     path = folder / alive.ASKED
     try:
-        int(alive.asked(folder)["steps"])
+        alive.asked(folder)
     except FileNotFoundError:
         return f"{path} is gone, so nothing says how many steps were asked for: {ANEW}"
-    except (OSError, ValueError, TypeError, KeyError):
+    except OSError as error:
+        return f"{path}: {error.strerror}"
+    except ValueError:
         return f"{path} is damaged, so nothing says how many steps were asked for: {ANEW}"
     return ""
 

@@ -16,7 +16,6 @@ Words
 import contextlib
 import functools
 import hashlib
-import json
 import os
 import re
 import secrets
@@ -34,7 +33,7 @@ from batchlab.cluster import _own as own
 from batchlab.cluster._curve import curve, legible
 from batchlab.cluster._heard import Heard
 from batchlab.cluster._own import NOTES, READ, others
-from batchlab.cluster._pointer import latest, measured, replace
+from batchlab.cluster._pointer import latest, measured
 from batchlab.cluster._verify import is_done, verify
 from batchlab.units import several
 
@@ -157,7 +156,7 @@ def _run(
     launch = secrets.token_hex(4)
     rounded = _rounded(folder, asked)
     this = asked | {"launcher": os.getpid(), "launch": launch}
-    replace(folder / alive.ASKED, json.dumps(this).encode())
+    alive.ask(folder, this)
     lock.alone(folder)
     log = folder / "log.txt"  # of all starts, each behind a line of its own
     with contextlib.suppress(OSError), log.open("a") as file:
