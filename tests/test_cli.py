@@ -20,6 +20,9 @@ from batchlab.counts import Counts
 from batchlab.doctor import prices as stepcost
 from batchlab.records import Cell
 
+SMALL = {"model_type": "llama", "vocab_size": 64, "hidden_size": 32, "intermediate_size": 64,
+         "num_hidden_layers": 2, "num_attention_heads": 2}  # fmt: skip
+
 
 def run(capsys, *arguments):
     code = main([str(argument) for argument in arguments])
@@ -337,7 +340,8 @@ def test_a_sweep_and_a_diagnosis_from_its_records(capsys, tmp_path, monkeypatch)
     path, documents = tmp_path / "runs.jsonl", tmp_path / "short.jsonl"
     told = [json.dumps({"input_ids": [1] * (20 + 13 * (n % 9))}) for n in range(32)]
     documents.write_text("\n".join(told))
-    sizes = ["--data", documents, "--rows", 1, 2, 4, "--output", path]
+    (tmp_path / "config.json").write_text(json.dumps(SMALL))
+    sizes = ["--model", tmp_path, "--data", documents, "--rows", 1, 2, 4, "--output", path]
     swept = as_json(capsys, "sweep", *sizes, "--layout", "padded")
     assert len(swept["cells"]) == 3
     found = as_json(capsys, "doctor", path)
@@ -427,7 +431,19 @@ def test_a_sweep_crosses_layouts_and_precisions(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(measuring, "FEWEST_DOCUMENTS", 4)
     documents = tmp_path / "short.jsonl"
     documents.write_text('{"input_ids": [1, 2, 3, 4, 5]}\n' * 16)
-    asked = ["sweep", "--data", documents, "--rows", 2, "--layout", "bucketed", "packed"]
+    (tmp_path / "config.json").write_text(json.dumps(SMALL))
+    asked = [
+        "sweep",
+        "--model",
+        tmp_path,
+        "--data",
+        documents,
+        "--rows",
+        2,
+        "--layout",
+        "bucketed",
+        "packed",
+    ]
     asked += ["--precision", "float32", "autocast-bfloat16", "--output", tmp_path / "runs.jsonl"]
     cells = as_json(capsys, *asked)["cells"]
     settings = {(cell["layout"], cell["precision"]) for cell in cells}

@@ -13,13 +13,11 @@ from batchlab.exercises import By, Exercise
 NAMES = [name for topic in exercises.folders() for name in exercises.ordered(topic)]
 HEAVY = """accumulation/take-step adaptive/control buckets/sampler buckets/windowed doctor/diagnose
   checkpointing/checkpoint-segments feeding/shuffled many/exact-step memory/chunked-loss
-  minima/judge packing/mend-collator"""  # seconds each
-DEALT = [
-    pytest.param(one, marks=pytest.mark.slow) if one in HEAVY.split() else one for one in NAMES
-]
+  minima/judge packing/mend-collator"""  # seconds each: below, with the deep ones
+DAILY = [one for one in NAMES if one not in HEAVY.split()]
 
 
-@pytest.mark.parametrize("name", DEALT)
+@pytest.mark.parametrize("name", DAILY)
 def test_an_exercise_keeps_the_laws(name):
     """Right ways pass, mistakes are refused by their own thought, no shown case is idle."""
     assert list(laws.broken(name, seeds=1)) == []

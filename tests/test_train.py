@@ -72,6 +72,11 @@ def test_the_reason_names_who_failed_first_and_what_is_done(tmp_path, echo, monk
     mistake = training._reason(tmp_path, heard(tmp_path, *lines))
     assert mistake.startswith("process 1 raised ValueError: no; 3 steps")
     assert killed.endswith(". The same command begins anew") and "command" not in mistake
+    held = '{"step": 3, "tokens": 9, "held_out": 1}\n{"step": 4, "tokens": 12}\n'
+    (tmp_path / "curve.jsonl").write_text(held)  # the fault: that command is refused
+    gone = training._reason(tmp_path, heard(tmp_path, lines[1]))
+    assert gone.endswith("Its checkpoints are gone: bring them back, or give another folder")
+    (tmp_path / "curve.jsonl").write_text('{"step": 3, "tokens": 9}\n')
     monkeypatch.setattr(training, "kept", lambda _: 2)
     again = training._reason(tmp_path, heard(tmp_path, *lines[:2]))
     assert again.endswith(". The same command goes on from step 2")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 from dataclasses import asdict, replace
 
 import pytest
@@ -78,6 +79,25 @@ def test_a_run_that_is_moved_while_it_trains_says_so_and_goes_on_in_its_place(tm
     assert not (run / curves.CURVE).exists() and not (run / "model").exists()
     lines = training.launch(there, settings, steps=9, processes=1)
     assert [line["step"] for line in lines] == list(range(1, 10))
+
+
+@pytest.mark.slow
+@posix
+def test_checkpoints_that_are_moved_away_do_not_make_the_next_life_begin_anew(tmp_path):
+    """The fault: a rank that died behind them trained all steps again, and not a word was said."""
+    run, there = tmp_path / "run", tmp_path / "there"
+
+    def move(lines):
+        if not there.exists() and len(lines) > training.kept(run) > 0:
+            (run / "checkpoints").rename(there)
+            os.kill(int((run / "alive_0_life_0").read_text()), signal.SIGKILL)
+
+    settings, how = training.Settings(rows=1, length=64), {"steps": 40, "processes": 1}
+    with pytest.raises(RuntimeError, match=r"steps, and its checkpoints are gone: bring them back"):
+        training.launch(run, settings, **how, heard=move)
+    there.rename(run / "checkpoints")
+    lines = training.launch(run, settings, **how)
+    assert [line["step"] for line in lines] == list(range(1, 41))
 
 
 def test_a_model_whose_run_is_gone_does_not_pass_for_the_one_of_a_new_run(tmp_path, capsys):

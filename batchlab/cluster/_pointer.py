@@ -110,8 +110,8 @@ def whole(folder: Path, run: str) -> tuple[Latest | None, list[str]]:
             return one, faults
     if faults:
         raise ValueError(
-            f"no whole checkpoint is left: {'; '.join(faults)}; give another folder, or delete "
-            f"{folder}, and curve.jsonl and model beside it, to begin anew"
+            f"no whole checkpoint is left: {'; '.join(faults)}; bring one back, or give another "
+            "folder to begin anew"
         )
     return None, []
 

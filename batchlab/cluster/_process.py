@@ -24,7 +24,7 @@ from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster._curve import Written, cut_back
 from batchlab.cluster._heard import say
 from batchlab.cluster._made import fingerprint, made, read, tokenizer_of, write_folder
-from batchlab.cluster._own import READ, note
+from batchlab.cluster._own import READ, note, require_saved
 from batchlab.cluster._pointer import Latest, seen
 from batchlab.cluster._streamed import Streamed
 from batchlab.cluster._world import world
@@ -150,6 +150,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     rows.begin(getattr(model, "module", model), found.lanes if found else [], rank, ranks)
     written = None  # by the first process alone
     if rank == 0:
+        require_saved(folder)  # they may have been moved away since the life before
         (folder / READ).write_text(rows.read)
         _note(folder, [*faults, cut_back(folder, found)], begun)
         written = Written(folder)

@@ -30,7 +30,7 @@ from typing import Any
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
 from batchlab.cluster import _own as own
-from batchlab.cluster._curve import curve, legible
+from batchlab.cluster._curve import curve, legible, was_saved
 from batchlab.cluster._heard import Heard
 from batchlab.cluster._own import NOTES, READ, others
 from batchlab.cluster._pointer import latest, measured
@@ -308,5 +308,7 @@ def _reason(folder: Path, heard: Heard, torchrun: int = 0) -> str:
     steps = f"{several(last, 'step')} done" if last else "no step was done"
     told = f"{first}; {steps}; see {folder / 'log.txt'}"
     again = not any(what.startswith(MISTAKE) for what in own.values())
+    if not at and was_saved(done):
+        return f"{told}. Its checkpoints are gone: bring them back, or give another folder"
     begins = f"goes on from step {at:,}" if at else "begins anew"
     return f"{told}. The same command {begins}" if again else told
