@@ -135,7 +135,7 @@ def test_a_checkpoint_whose_folder_is_gone_is_named_and_the_one_before_taken(tmp
     shutil.rmtree(saved / kept[1].name)
     assert pointer.whole(saved, "a run") == (kept[0], [f"{saved / kept[1].name} is gone"])
     shutil.rmtree(saved / kept[0].name)
-    with pytest.raises(ValueError, match=r"no whole checkpoint is left: .*_00000002 is gone; give"):
+    with pytest.raises(ValueError, match=r"no whole checkpoint .*_00000002 is gone; bring"):
         pointer.whole(saved, "a run")
 
 
@@ -168,7 +168,7 @@ def test_where_none_is_whole_nothing_begins_anew_by_itself(tmp_path):
     saved, _ = grow(tmp_path, 3)
     for path in saved.glob("step_*/weights"):
         flip(path)
-    told = r"no whole checkpoint is left: .*3/weights is .*2/weigh.* and curve.jsonl and model besi"
+    told = r"no whole checkpoint is left: .*3/weights is .*2/weigh.*; bring one back"
     with pytest.raises(ValueError, match=told):
         pointer.whole(saved, "a run")
     assert pointer.whole(tmp_path / "nothing", "a run") == (None, [])
@@ -474,6 +474,45 @@ def test_verify_says_where_nothing_proves_the_curve_and_what_is_not_there(tmp_pa
     shutil.rmtree(tmp_path / "checkpoints")
     code, said = shown(tmp_path, capsys)
     assert code == 1 and "goes on after a checkpoint, and there is none" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "documents", "said"),
+    [
+        ("another run", "documents", "of another run (another run)"),
+        ("a run", "others", "of other documents or another tokenizer than this run"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_named_and_accuses_nothing_else(
+    tmp_path, capsys, words, documents, said
+):
+    """The fault: the curve was wrong, and the foreign checkpoint "as it was written"."""
+    run = tmp_path / "run"
+    own, _ = grow(run, 3)
+    alive.ask(run, {"steps": 9, "run": "a run"})
+    saved, (*_, last) = grow(tmp_path / "other", 4, loss=2)
+    shutil.copytree(saved / last.name, own / last.name)
+    latest = (own / pointer.LATEST).read_bytes()
+    pointer.point(own, replace(last, run=words, data=documents))
+    (own / pointer.LATEST).write_bytes(latest)
+    code, text = shown(run, capsys)
+    assert code == 1 and said in text and ", 1 is wrong or cannot be read" in text
+
+
+def test_asked_json_and_latest_of_another_run_are_named(tmp_path, capsys):
+    """The fault: of the first nothing was said, and of the second a healthy model accused."""
+    run = tmp_path / "run"
+    saved, kept = grow(run, 3)
+    alive.ask(run, {"steps": 9, "run": "another run"})
+    code, text = shown(run, capsys)
+    assert code == 1 and "asked.json is of another run (another run)" in text
+    assert ", 1 is wrong or cannot be read" in text
+    alive.ask(run, {"steps": 9, "run": "a run"})
+    other, _ = grow(tmp_path / "other", 3, loss=2)
+    shutil.copy(other / pointer.LATEST, saved)
+    code, text = shown(run, capsys)
+    assert code == 1 and "LATEST is no copy of" in text and ", 1 is wrong or cannot" in text
+    assert pointer.latest(saved) == kept[-1], "what lies beside the weights counts"
 
 
 def test_half_a_line_is_no_fault_of_a_run_that_was_killed_and_one_of_a_run_that_is_done(

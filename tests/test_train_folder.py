@@ -190,6 +190,20 @@ def test_a_whole_disk_is_no_folder_of_a_run(monkeypatch, capsys):
     assert "all of this disk: give a folder in it" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("word", ["--data", "--model"])
+def test_a_variable_that_is_not_set_is_no_default(tmp_path, capsys, word):
+    """The fault: --data "$DATA" trained on the embedded documents."""
+    with pytest.raises(SystemExit):
+        cli.main(["train", str(tmp_path), word, ""])
+    assert f"{word}: it is empty: leave the option out for its def" in capsys.readouterr().err
+
+
+def test_tokens_without_a_schedule_are_refused(tmp_path, capsys):
+    """The fault: --tokens 1000 trained 5,824."""
+    assert cli.main(["train", str(tmp_path / "run"), "--tokens", "1e3"]) == 1
+    assert "--tokens is where a --schedule ends, and the rate is con" in capsys.readouterr().err
+
+
 def test_a_schedule_without_an_end_asks_for_it_by_its_word(tmp_path, capsys):
     assert cli.main(["train", str(tmp_path / "run"), "--schedule", "cosine"]) == 1
     assert "--schedule cosine ends at 0: give --tokens, after how" in capsys.readouterr().err
@@ -222,11 +236,15 @@ def test_what_is_compared_is_what_files_hold_and_not_where_they_lie(tmp_path, mo
     one, other, hub = (training.Settings(given, model=name).named() for given, name in words)
     Path("net/config.json").write_text('{"x": 1}')
     changed = training.Settings("a.jsonl", model="net").named()
+    Path("net/config.json").unlink()
+    gone = training.Settings("a.jsonl", model="net").named()
     assert _name.same(one, other) and one != other
     (said,) = _name.differing(one, hub)
     assert said.startswith("model net (") and said.endswith(") and not a/net")
     (said,) = _name.differing(one, changed)
     assert said.startswith("model net (") and "as its files were before they changed (" in said
+    (said,) = _name.differing(one, gone)
+    assert said.startswith("model net (") and said.endswith("), and no net lies on this disk now")
 
 
 def test_what_changes_rounding_alone_is_told(tmp_path, monkeypatch):
@@ -338,15 +356,17 @@ def test_a_model_on_this_disk_is_named_with_its_config(tmp_path):
     assert "model a/hub-name, " in training.Settings(model="a/hub-name").named()
 
 
-def test_under_adapters_other_weights_are_another_run(tmp_path):
-    """The fault: frozen weights lie in no checkpoint, and a run went on above exchanged ones."""
+def test_other_first_weights_are_another_run(tmp_path):
+    """The fault: a run went on above exchanged frozen ones; and, where all are trained, from its
+    own checkpoint under the name of a model that it never saw.
+    """
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_text("before")
     kinds = [training.Settings(model=str(tmp_path), lora=rank) for rank in (None, 4)]
-    whole, adapted = (one.named() for one in kinds)
+    before = [one.named() for one in kinds]
     (tmp_path / "model.safetensors").write_text("after")
-    assert kinds[0].named() == whole, "its checkpoints hold all weights"
-    assert kinds[1].named() != adapted and f"model {tmp_path} (" in adapted
+    for one, was in zip(kinds, before, strict=True):
+        assert one.named() != was and f"model {tmp_path} (" in was
 
 
 def test_a_life_that_comes_late_does_not_begin(tmp_path, monkeypatch):

@@ -12,7 +12,14 @@ from batchlab import units
 if TYPE_CHECKING:
     from batchlab.roofline import Device
 
-__all__ = ["above_zero", "card", "gibibytes", "port", "whole"]
+__all__ = ["above_zero", "card", "filled", "gibibytes", "port", "whole"]
+
+
+def filled(text: str) -> str:
+    """A word itself; an empty one is of a variable that is not set, and means no default."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty: leave the option out for its default")
+    return text
 
 
 def whole(text: str) -> int:

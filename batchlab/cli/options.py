@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from batchlab import packing
-from batchlab.cli._kinds import above_zero, card, gibibytes, port, whole
+from batchlab.cli._kinds import above_zero, card, filled, gibibytes, port, whole
 
 __all__ = [
     "BILL",
@@ -68,7 +68,7 @@ class Word:
     means: str
     shape: str = ""  # what stands behind it in the usage
     default: str = ""  # said where a verb gives no value of its own
-    kind: Callable[[str], Any] = str
+    kind: Callable[[str], Any] = filled
     choices: Collection[str] | None = None
     flag: bool = False
 

@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> Answer:
     tokens, warmup = (one and int(one) for one in (args.tokens, args.warmup_tokens))
     if args.schedule != "constant" and tokens is None:
         raise ValueError(f"--schedule {args.schedule} ends at 0: give --tokens, after how many")
+    if args.schedule == "constant" and tokens is not None:
+        raise ValueError("--tokens is where a --schedule ends, and the rate is constant: give one")
     curve = rates.Curve(tokens, warmup or 0, args.schedule)  # refused before anything starts
     settings = training.Settings(
         args.data, args.model, rows=args.rows, length=args.length, rate=args.rate, form=args.form,

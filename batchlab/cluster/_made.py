@@ -86,6 +86,11 @@ def made(
 
         torch.manual_seed(settings.seed)  # of the adapters
         net = adapters.lora(net, settings.lora)
+    if not any(one.requires_grad for one in net.parameters()):
+        raise ValueError(
+            f"{settings.model} has no weight that is trained: where adapters lie in its folder, "
+            "merge them into it, or take them out"
+        )
     net = net.to(device)
     layers = set(getattr(net, "_no_split_modules", None) or ())
     parts = [one for one in net.modules() if type(one).__name__ in layers]

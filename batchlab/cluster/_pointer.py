@@ -130,9 +130,12 @@ def checkpoints(folder: Path) -> Iterator[Latest | str]:
         yield named
     for path in reversed(folders(folder)):
         copy = named if isinstance(named, Latest) and named.name == path.name else None
+        one = _read(path / OWN)
+        if copy and isinstance(one, Latest) and one.name == path.name and one != copy:
+            yield f"{folder / LATEST} is no copy of {path / OWN}, the record that it names"
+            copy = None
         if copy:
             yield copy
-        one = _read(path / OWN)
         if isinstance(one, Latest) and one.name != path.name:
             yield f"{path} holds what was written as {one.name}: give it that name back"
         elif one is not None and one != copy:

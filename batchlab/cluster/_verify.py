@@ -5,8 +5,10 @@ folder  ->  what was looked at, each with what is wrong or nothing
 
 import contextlib
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
@@ -30,6 +32,7 @@ __all__ = ["Look", "is_done", "verify"]
 ANEW = "the same command writes it anew"
 WRITTEN = "as it was written"
 COPY = "of a copy of this run that went on by itself: its curve is another one. It may be deleted"
+OTHER = "of other documents or another tokenizer than this run"
 HALF = "no record proves it (a kill leaves such), and no run goes on from it"
 
 
@@ -57,53 +60,63 @@ def verify(folder: Path) -> list[Look]:
     found = list(checkpoints(saved))
     if not found and not (folder / CURVE).exists():
         raise ValueError(f"{folder}: no run in this folder")
-    copies = _of_copies(folder, found)
+    fault, asked = _of_asked(folder)
+    known = [one for one in found if isinstance(one, Latest)]
+    ours = [one for one in known if same(one.run, asked.get("run", one.run))]
+    if known and not ours:
+        fault = f"{folder / alive.ASKED} is of another run ({asked['run']}): {ANEW}"
+    strange = _strange(folder, known, ours or known)
     looks = [
         Look(
             f"{one.name}, {len(one.files)} files",
-            damage(saved / one.name, one.files) or (COPY if one in copies else ""),
+            damage(saved / one.name, one.files) or strange.get(one.name, ""),
         )
         if isinstance(one, Latest)
         else Look("record of a checkpoint", one)
         for one in found
     ]
-    known = {one.name for one in found if isinstance(one, Latest)}
+    names = {one.name for one in known}
     looks += [
         Look(path.name, found=HALF)
         for path in folders(saved)
-        if path.name not in known and not (path / OWN).exists()
+        if path.name not in names and not (path / OWN).exists()
     ]
-    looks += _of_model(folder / "model", latest(saved))
-    if fault := _fault_of_asked(folder):
+    kept = [one for one in known if one.name not in strange]
+    last = kept[0] if kept else None
+    ended = is_done(folder, last)
+    looks += _of_model(folder / "model", last, ended)
+    if fault:
         looks.append(Look(alive.ASKED, fault))
-    fault = _fault_of_curve(folder, [one for one in found if one not in copies])
-    return [*looks, Look(CURVE, fault, WRITTEN if fault else f"{WRITTEN}{_limit(folder)}")]
+    fault = _fault_of_curve(folder, kept, ended)
+    return [*looks, Look(CURVE, fault, WRITTEN if fault else f"{WRITTEN}{_limit(folder, last)}")]
 
 
-def _of_copies(folder: Path, found: list[Latest | str]) -> list[Latest]:
-    """Older checkpoints of which the curve is another one, though it is that of the newest."""
-    known = [one for one in found if isinstance(one, Latest)]
+def _strange(folder: Path, known: list[Latest], ours: list[Latest]) -> dict[str, str]:
+    """Checkpoints that this run did not write, by their names, and whose they are.
 
-    def agrees(one: Latest) -> bool:
-        return measured(folder / CURVE, one.curve[0]) == one.curve
-
+    Such have other words, or another curve than some that agree with the curve of the folder.
+    """
+    told = {one.name: f"of another run ({one.run})" for one in known if one not in ours}
+    agree: list[Latest] = []
     with contextlib.suppress(OSError):
-        if known and agrees(max(known, key=lambda one: one.steps)):
-            return [one for one in known if not agrees(one)]
-    return []
+        agree = [one for one in ours if measured(folder / CURVE, one.curve[0]) == one.curve]
+    for one in ours if agree else ():
+        if one not in agree and one.data != agree[0].data:
+            told[one.name] = OTHER
+        elif one not in agree and one.steps < agree[0].steps:
+            told[one.name] = COPY
+    return told
 
 
-def is_done(folder: Path) -> bool:
+def is_done(folder: Path, last: Latest | None = None) -> bool:
     """Whether the last checkpoint is of the step that the folder was last asked for."""
-    last = latest(folder / "checkpoints")
-    with contextlib.suppress(OSError, ValueError):
-        return last is not None and bool(last.steps >= alive.asked(folder)["steps"])
-    return False
+    last = last or latest(folder / "checkpoints")
+    return last is not None and bool(last.steps >= _of_asked(folder)[1].get("steps", math.inf))
 
 
-def _of_model(path: Path, last: Latest | None) -> list[Look]:
+def _of_model(path: Path, last: Latest | None, ended: bool) -> list[Look]:
     """The trained model, if there is one: a run that goes on leaves an older one in its place."""
-    steps, ended = last.steps if last else 0, is_done(path.parent)
+    steps = last.steps if last else 0
     if not path.is_dir():
         return [Look("model", f"{path} is not there: {ANEW}")] if ended else []
     try:
@@ -129,22 +142,23 @@ def _of_model(path: Path, last: Latest | None) -> list[Look]:
     return [Look("model", fault, f"{WRITTEN}, {after}")]
 
 
-def _fault_of_asked(folder: Path) -> str:
+def _of_asked(folder: Path) -> tuple[str, dict[str, Any]]:
+    """What is wrong with the record of what was asked for, and what it says."""
     path = folder / alive.ASKED
+    why = f"so nothing says how many steps were asked for: {ANEW}"
     try:
-        alive.asked(folder)
+        return "", alive.asked(folder)
     except FileNotFoundError:
-        return f"{path} is gone, so nothing says how many steps were asked for: {ANEW}"
+        return f"{path} is gone, {why}", {}
     except OSError as error:
-        return f"{path}: {error.strerror}"
+        return f"{path}: {error.strerror}", {}
     except ValueError:
-        return f"{path} is damaged, so nothing says how many steps were asked for: {ANEW}"
-    return ""
+        return f"{path} is damaged, {why}", {}
 
 
-def _limit(folder: Path) -> str:
+def _limit(folder: Path, last: Latest | None) -> str:
     """Steps after the last checkpoint have no checksum yet."""
-    last, steps = latest(folder / "checkpoints"), len(curve(folder))
+    steps = len(curve(folder))
     proven = last.steps if last else 0
     later = f" up to step {proven:,}; nothing proves the {steps - proven:,} later"
     half = "; its last line has no end: the run was stopped while it wrote it"
@@ -157,18 +171,18 @@ def _has_end(folder: Path) -> bool:
     return not held or held.endswith(b"\n")
 
 
-def _fault_of_curve(folder: Path, found: list[Latest | str]) -> str:
+def _fault_of_curve(folder: Path, kept: list[Latest], ended: bool) -> str:
     path = folder / CURVE
     try:
         lines = curve(folder)
-        for one in found:
-            if isinstance(one, Latest) and measured(path, one.curve[0]) != one.curve:
+        for one in kept:
+            if measured(path, one.curve[0]) != one.curve:
                 return f"{path} is not as it was written up to step {one.steps:,}"
     except FileNotFoundError:
         return f"{path} is gone"
     except ValueError as error:
         return str(error)
-    if not found and was_saved(lines):
+    if not any(checkpoints(folder / "checkpoints")) and was_saved(lines):
         return f"{path} goes on after a checkpoint, and there is none"
     tokens = 0
     for number, line in enumerate(lines, start=1):
@@ -177,9 +191,9 @@ def _fault_of_curve(folder: Path, found: list[Latest | str]) -> str:
         if line["tokens"] <= tokens:
             return f"{path}, line {number}: {line['tokens']:,} target tokens after {tokens:,}"
         tokens = line["tokens"]
-    last = latest(folder / "checkpoints")
+    last = kept[0] if kept else None
     if last and (len(lines) < last.steps or lines[last.steps - 1] != last.line):
         return f"{path} has no line of step {last.steps:,} as the checkpoint saw it"
-    if is_done(folder) and not _has_end(folder):
+    if ended and not _has_end(folder):
         return f"{path} holds more than the run wrote, behind its last step"
     return ""

@@ -95,7 +95,7 @@ class Settings:
     def named(self) -> str:
         """The run in one line: what a checkpoint must belong to."""
         silent = [*HOW, *(one for one in LATER if getattr(self, one) == getattr(Settings, one))]
-        given = asdict(self) | {"model": _with_proof(self.model, weights=self.lora is not None)}
+        given = asdict(self) | {"model": _with_proof(self.model)}
         told = {name: value for name, value in given.items() if name not in silent}
         if self.stream:
             told["stream"] = "by blocks"  # runs of other batchlabs read in another order
@@ -235,16 +235,17 @@ def is_large(documents: str | None) -> bool:
     return sum(one.stat().st_size for one in files if one.is_file()) > LARGE_BYTES
 
 
-def _with_proof(model: str | None, *, weights: bool) -> str | None:
-    """The name of a model; of one on this disk with the checksum of its config.
+def _with_proof(model: str | None) -> str | None:
+    """The name of a model; of one on this disk with the checksum of its config and weights.
 
-    weights  their checksum as well: those that are frozen lie in no checkpoint, and are loaded anew
+    Frozen weights lie in no checkpoint, and are loaded anew. Of the others the first ones count: a
+    run that begins with some does not go on under the name of others.
     """
     path = Path(model or "")
     held = [path / "config.json" if path.is_dir() else path]
     if not model or not held[0].is_file():
         return model
-    if weights and path.is_dir():
+    if path.is_dir():
         held += sorted([*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")])
     proof = "".join(_digest(one, (at := one.stat()).st_size, at.st_mtime_ns) for one in held)
     short = proof if len(held) == 1 else hashlib.sha256(proof.encode()).hexdigest()
