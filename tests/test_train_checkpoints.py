@@ -569,7 +569,7 @@ def test_a_checkpoint_without_a_record_is_named_and_no_fault(tmp_path, capsys):
 
 def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path):
     """The fault: of a run that was stopped while it saved, --verify said that it is wrong."""
-    lines = [{"step": step, "tokens": 10 * step * step} for step in range(1, 7)]
+    lines = [{"step": step, "tokens": 10 * step * step, "loss": step} for step in range(1, 7)]
     for step in (4, 5, 6):  # launched behind step 3; its first step warms up
         one = Cell(
             rows=1, layout="packed", checkpointing=False, precision="float32", run="a", steps=1,
@@ -592,6 +592,20 @@ def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path
     skipped = [*lines, lines[-1] | {"step": 7, "skipped": True}]
     assert fault_of_records(skipped, files, done=True) == "", "no record hears of that step"
     held = files[0].read_text().splitlines(keepends=True)
+    for loss, said in (
+        (5.000001, ""),
+        (5.01, "is of another run: loss 5.01 in step 5, and 5 in the curve"),
+    ):
+        told = json.loads(held[2]) | {"signals": {"loss": [[3, loss]]}}
+        files[0].write_text("".join([*held[:2], json.dumps(told) + "\n"]))
+        assert fault_of_records(lines, files).endswith(said), "as many tokens, of other steps"
+    files[0].write_text("".join([*held, held[2]]))
+    assert fault_of_records(lines, files).endswith("its steps 4 to 4 stand twice")
+    alone = [json.dumps(json.loads(one) | {"world_size": 2}) + "\n" for one in held]
+    files[0].write_text("".join(alone))
+    assert fault_of_records(lines, files) is None, "a life that was killed before the other wrote"
+    said = "monitor.jsonl of 2 processes: others are gone"
+    assert fault_of_records(lines, files, done=True) == said
     for kept, said in ((held[1:], "its steps 1 to 2"), ([held[0], held[2]], "its steps 3 to 3")):
         files[0].write_text("".join(kept))
         assert fault_of_records(lines, files).endswith(f"no record of the life holds {said}")

@@ -2,13 +2,15 @@
 
 import json
 from dataclasses import asdict
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
 
-from batchlab import cli, data, loop, model, rates
+from batchlab import batches, cli, data, loop, model, rates
 from batchlab.cli import train
 from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _made, _own, _process, training
@@ -112,6 +114,47 @@ def test_what_somebody_laid_into_the_model_while_it_trained_stays(tmp_path, alon
     _made.write_folder(tmp_path, net, corpus.tokenizer, {"step": 4}, "a run")
     assert training.notes(tmp_path)[1].endswith("model, which no run wrote")
     assert len(_own.others(tmp_path)) == 2
+
+
+def test_what_somebody_edited_in_the_model_stays(tmp_path, alone):
+    """The fault: a card, or a chat template, was written over by the next end of the run."""
+    corpus = data.embedded()
+    net = model.small(corpus.vocabulary, layers=1, hidden=16, heads=2)
+    _made.write_folder(tmp_path, net, corpus.tokenizer, {"step": 1}, "a run")
+    config = tmp_path / "model" / "generation_config.json"
+    config.write_text('{"temperature": 0.6}')
+    _made.write_folder(tmp_path, net, corpus.tokenizer, {"step": 2}, "a run")
+    (old,) = tmp_path.glob("model.old_*")
+    assert [path.name for path in old.iterdir()] == [
+        config.name
+    ] and "0.6" not in config.read_text()
+    assert training.notes(tmp_path) == [f"{old} keeps {config.name}, which no run wrote"]
+
+
+def test_a_base_with_an_adapter_beside_it_is_refused(tmp_path):
+    """The fault: it was left out under --lora; without, torch found nothing to train."""
+    model.small(16, layers=1, hidden=16, heads=2).save_pretrained(tmp_path)
+    (tmp_path / "adapter_config.json").write_text("{}")
+    for rank in (None, 4):
+        with pytest.raises(ValueError, match=r"adapter_config.json lies beside a model: merge the"):
+            _made.made(training.Settings(model=str(tmp_path), lora=rank), data.embedded(), "cpu")
+
+
+@pytest.mark.parametrize(("rows", "ranks"), [(1, 2), (5, 4), (32, 2), (40, 3)])
+def test_all_processes_evaluate_equally_often_and_each_row_once(rows, ranks):
+    """The fault: two processes waited nine minutes for each other, with one held-out row."""
+    some = data.embedded().fitted(64, "drop")
+    held = partial(batches.packed, some, row_length=64)
+    these = SimpleNamespace(held_out=[[at] for at in range(rows)], held=held)
+    shares = [_process.evaluated(these, rank, ranks) for rank in range(ranks)]
+    assert len({len(one) for one in shares}) == 1
+    alone = _process.evaluated(these, 0, 1)
+    assert len(alone) == min(rows, 32)
+    counted = [
+        sum(int((part["labels"] != loop.IGNORE).sum()) for part in parts)
+        for parts in (alone, [part for one in shares for part in one])
+    ]
+    assert counted[0] == counted[1] > 0
 
 
 def test_what_is_laid_into_a_checkpoint_while_it_is_written_is_none_of_its_files(

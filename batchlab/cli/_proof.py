@@ -3,6 +3,7 @@
 folder  ->  a table of what was looked at; exit code 1 if anything is wrong
 """
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,10 @@ def fault_of_records(
             ranks.append([one for one in last if _step(one) <= len(lines)])
     except ValueError as error:
         return str(error)
-    if not all(ranks) or len(ranks) != ranks[0][0].world_size:
-        return None  # some files are of a life on more processes, or not there
+    if not all(ranks) or len(ranks) != (world := ranks[0][0].world_size):
+        if done and all(ranks) and world and len(ranks) < world:
+            return f"{', '.join(path.name for path in files)} of {world} processes: others are gone"
+        return None  # some files are of a life on more processes, or not written yet
     shared = list(zip(*ranks, strict=False))
     begun = int(shared[0][0].more.get("step_before", 0))
     heard = begun + sum(1 for line in lines[begun:] if not line.get("skipped"))
@@ -75,6 +78,8 @@ def fault_of_records(
     for path, cells in zip(files, ranks, strict=True):
         if missing := _gap(cells):
             return f"{path}: {missing}"
+    if fault := _of_others(lines, begun, ranks[0]):
+        return f"{files[0]} {fault}"
     steps = sum(cells[0].steps for cells in shared)
     tokens = sum(cell.counts.target_tokens or 0 for cells in shared for cell in cells)
     counts = [0, *(line["tokens"] for line in lines if not line.get("skipped"))]
@@ -83,11 +88,29 @@ def fault_of_records(
     return f"{tokens:,} target tokens in {steps:,} steps: no {steps:,} steps of the curve have them"
 
 
+def _of_others(lines: list[dict[str, Any]], begun: int, cells: list[records.Cell]) -> str:
+    """Where the losses of a life are not those of the curve; steps that are skipped count in one of
+    both alone, so that nothing is said behind them.
+    """
+    if any(line.get("skipped") for line in lines[begun:]):
+        return ""
+    for cell in cells:
+        signals: Any = cell.more.get("signals") or {}
+        for step, loss in signals.get("loss", ()):
+            (line,) = lines[begun + step - 1 :][:1] or [{"loss": loss}]
+            if not math.isclose(loss, told := line["loss"], rel_tol=1e-5):
+                at = f"in step {begun + step:,}"
+                return f"is of another run: loss {loss:.7g} {at}, and {told:.7g} in the curve"
+    return ""
+
+
 def _gap(cells: list[records.Cell]) -> str:
     """Where the records of a life leave steps out; each says how many it holds, and its last."""
     at = 0
     for one in cells:
         until, holds = one.more.get("last_step"), one.steps + one.warmup_steps
+        if isinstance(until, int) and until < at + holds:
+            return f"its steps {until - holds + 1:,} to {until:,} stand twice"
         if isinstance(until, int) and until != at + holds:
             return f"no record of the life holds its steps {at + 1:,} to {until - holds:,}"
         at = until if isinstance(until, int) else at + holds

@@ -19,7 +19,7 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_
 from batchlab import data, units
 from batchlab import model as models
 from batchlab.cluster._own import note
-from batchlab.cluster._pointer import OWN, cleared, seen, strangers
+from batchlab.cluster._pointer import OWN, changed, cleared, seen, strangers
 from batchlab.cluster.training import Settings
 
 __all__ = ["MODEL", "fingerprint", "made", "read", "tokenizer_of", "write_folder"]
@@ -76,6 +76,10 @@ def made(
     settings: Settings, corpus: data.Corpus, device: str
 ) -> tuple[nn.Module, torch.optim.Optimizer]:
     """The model in its form, the same on every process, and AdamW of what is trained."""
+    if (adapter := Path(settings.model or "") / "adapter_config.json").is_file():
+        raise ValueError(
+            f"{adapter} lies beside a model: merge the adapter into it, or take the file out"
+        )
     if settings.model:
         net = models.load(settings.model, seed=settings.seed)
     else:
@@ -86,11 +90,6 @@ def made(
 
         torch.manual_seed(settings.seed)  # of the adapters
         net = adapters.lora(net, settings.lora)
-    if not any(one.requires_grad for one in net.parameters()):
-        raise ValueError(
-            f"{settings.model} has no weight that is trained: where adapters lie in its folder, "
-            "merge them into it, or take them out"
-        )
     net = net.to(device)
     layers = set(getattr(net, "_no_split_modules", None) or ())
     parts = [one for one in net.modules() if type(one).__name__ in layers]
@@ -147,8 +146,8 @@ def write_folder(
         (folder / MODEL).rename(old)  # away as a whole: some of its files may not be removed
     part.rename(folder / MODEL)
     for left in folder.glob(f"{MODEL}.old_*"):
-        if theirs := strangers(left):
-            cleared(left)
+        if theirs := [*strangers(left), *changed(left)]:
+            cleared(left, theirs)
             note(folder, f"{left} keeps {', '.join(theirs)}, which no run wrote")
         elif (left / OWN).exists():
             shutil.rmtree(left, ignore_errors=True)

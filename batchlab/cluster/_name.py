@@ -34,7 +34,7 @@ def _told(name: str, was: str | None, now: str | None) -> str:
         if before[2] == after[2]:
             return ""
         if before[1] == after[1]:
-            return f"{name} {now} as its files were before they changed ({before[2]})"
+            return f"{name} {was} and not {now}: its files were changed"
     if name == "model" and before and before[1] == now:
         return f"{name} {was}, and no {now} lies on this disk now"
     return f"{name} {was or 'the default'} and not {now or 'the default'}"

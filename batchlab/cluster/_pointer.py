@@ -20,8 +20,18 @@ from typing import Any
 
 from batchlab.cluster._name import same
 
-__all__ = ["LATEST", "OWN", "Latest", "Measured", "checkpoints", "checksum", "cleared", "damage"]
-__all__ += ["files_of", "folders", "is_copy", "latest", "measured", "named", "point", "replace"]
+__all__ = ["LATEST", "OWN", "Latest", "Measured", "changed", "checkpoints", "checksum", "cleared"]
+__all__ += [
+    "damage",
+    "files_of",
+    "folders",
+    "is_copy",
+    "latest",
+    "measured",
+    "named",
+    "point",
+    "replace",
+]
 __all__ += ["seen", "strangers", "whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
@@ -166,12 +176,24 @@ def strangers(folder: Path) -> list[str]:
     )
 
 
-def cleared(folder: Path) -> list[str]:
+def changed(folder: Path) -> list[str]:
+    """Files that are not as its record says: somebody may have edited them."""
+    try:
+        told = json.loads((folder / OWN).read_bytes())["files"]
+        return [
+            one for one in files_of(folder) if told.get(one, now := measured(folder / one)) != now
+        ]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []
+
+
+def cleared(folder: Path, theirs: list[str] | None = None) -> list[str]:
     """Remove a folder, its record first: what is left of it is none.
 
-    Files that its record does not name are somebody's: they stay, and are returned.
+    Files that are somebody's stay, and are returned; without a word, those that its record does
+    not name.
     """
-    theirs = strangers(folder)
+    theirs = strangers(folder) if theirs is None else theirs
     own = set(files_of(folder)) - set(theirs)
     (folder / OWN).unlink(missing_ok=True)
     if not theirs:

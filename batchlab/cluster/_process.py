@@ -155,9 +155,7 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
         _note(folder, [*faults, cut_back(folder, found)], begun)
         written = Written(folder)
         _require_same(written, asked)
-    evaluated = rows.held_out[:EVALUATED]
-    share = len(evaluated) // ranks or 1  # equally many: FSDP2 gathers weights for each
-    kept, vain = [rows.held([one]) for one in evaluated[rank * share :][:share]], 0
+    kept, vain = evaluated(rows, rank, ranks), 0
     how = {"every": min(50, max(1, steps // 20)), "to": asked["report_to"]}
     with monitor.watch(model, optimizer, folder / "monitor.jsonl", **how) as watch:
         watch.goes_on(begun)
@@ -189,6 +187,19 @@ def _train(folder: Path, settings: Settings, asked: dict[str, Any], device: str)
     if written:
         _require_same(written, asked)
     write_folder(folder, model, rows.corpus.tokenizer, line, run)
+
+
+def evaluated(rows: Any, rank: int, ranks: int) -> list[Any]:
+    """Held-out rows of this process, as micro-batches: equally many on each, for all must wait for
+    all in each. Where rows are missing, one stands without labels.
+    """
+    kept = rows.held_out[:EVALUATED]
+    share = -(-len(kept) // ranks)
+    mine = [rows.held([one]) for one in kept[rank * share :][:share]]
+    for _ in range(share - len(mine)):
+        empty = rows.held(kept[:1])
+        mine.append(empty | {"labels": torch.full_like(empty["labels"], loop.IGNORE)})
+    return mine
 
 
 def _save(
