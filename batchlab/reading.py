@@ -100,16 +100,18 @@ def lines_of(path: Path, *, newline: str | None = None) -> Iterator[tuple[int, s
                 for number, line in enumerate(lines, start=1):
                     yield number, line
     except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
-        if path.suffix in PACKED and not isinstance(error, FileNotFoundError | UnicodeDecodeError):
+        if path.suffix.lower() in PACKED and not isinstance(
+            error, FileNotFoundError | UnicodeDecodeError
+        ):
             raise ValueError(f"{path}: cannot be unpacked behind line {number} ({error})") from None
         raise _unreadable(path, error) from None
 
 
 def _opened(path: Path) -> Any:
     """The bytes of a file, unpacked."""
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         return gzip.open(path)
-    if path.suffix == ".zst":
+    if path.suffix.lower() == ".zst":
         import pyarrow
 
         return io.BufferedReader(pyarrow.input_stream(str(path), compression="zstd"))

@@ -224,3 +224,17 @@ def test_places_count_from_the_first_line_of_a_row(tmp_path, csv_of):
     with (tmp_path / "a.jsonl").open("a") as file:
         file.write('\n\n{"input_ids": [1, -1]}')
     assert "a.jsonl, line 3,002: token ids are integers >= 0" in unreadable(tmp_path / "a.jsonl")
+
+
+def test_what_of_a_folder_is_not_read_is_told(tmp_path):
+    """The fault: half of the documents were compressed, or lay one folder deeper; not a word."""
+    line = '{"input_ids": [1, 2, 3]}\n'
+    names = "a.jsonl b.JSONL c.jsonl.xz README.md .d.jsonl e/f.jsonl g/h.py"
+    for name in names.split():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(line)
+    found = data.load(tmp_path)
+    assert len(found) == 2 and found.name == f"{tmp_path.name} (not read: c.jsonl.xz, e/)"
+    for name in ("i.tsv", "j.tsv"):
+        (tmp_path / name).write_text(line)
+    assert data.load(tmp_path).name.endswith(" (not read: c.jsonl.xz, i.tsv, j.tsv and 1 more)")

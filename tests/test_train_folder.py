@@ -198,6 +198,11 @@ def test_a_variable_that_is_not_set_is_no_default(tmp_path, capsys, word):
     assert f"{word}: it is empty: leave the option out for its def" in capsys.readouterr().err
 
 
+def test_a_field_without_documents_is_refused(tmp_path, capsys):
+    assert cli.main(["train", str(tmp_path / "run"), "--field", "content"]) == 1
+    assert "--field goes with your own documents: give --data" in capsys.readouterr().err
+
+
 def test_tokens_without_a_schedule_are_refused(tmp_path, capsys):
     """The fault: --tokens 1000 trained 5,824."""
     assert cli.main(["train", str(tmp_path / "run"), "--tokens", "1e3"]) == 1

@@ -1,7 +1,7 @@
 """What a run may have besides: a schedule in tokens, adapters, a compiler, a folder for others."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -16,6 +16,7 @@ from batchlab.cluster import _checkpoints as checkpoints
 from batchlab.cluster import _made, _own, _process, training
 from batchlab.cluster import _pointer as pointer
 from batchlab.cluster._process import EVALUATED, _Rows, factor
+from batchlab.cluster._streamed import Streamed
 
 SMALL = {"rows": 1, "length": 64}
 TOKENS = {"schedule": "linear", "tokens": 1000, "warmup_tokens": 100}
@@ -129,6 +130,18 @@ def test_what_somebody_edited_in_the_model_stays(tmp_path, alone):
         config.name
     ] and "0.6" not in config.read_text()
     assert training.notes(tmp_path) == [f"{old} keeps {config.name}, which no run wrote"]
+
+
+def test_the_field_of_documents_is_a_word_of_the_run(tmp_path):
+    """The fault: what stands in another field than text could not be trained at all."""
+    path = tmp_path / "some.jsonl"
+    path.write_text('{"title": "a", "content": "of some words"}\n' * 40)
+    settings = training.Settings(documents=str(path), field="title,content", **SMALL)
+    corpus = data.load(path, field=["title", "content"])
+    assert _Rows(settings).fingerprint == _made.fingerprint(corpus)
+    assert "field title,content" in settings.named()
+    streamed = Streamed(replace(settings, stream=True))
+    assert streamed.corpus.tokens.tolist() == corpus.tokens.tolist()
 
 
 def test_a_base_with_an_adapter_beside_it_is_refused(tmp_path):

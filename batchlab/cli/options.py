@@ -172,6 +172,7 @@ TRAINING = (
     "devices",
 )
 RUN = (
+    "field",
     "document",
     "too_long",
     "lora",

@@ -60,12 +60,14 @@ def run(args: argparse.Namespace) -> Answer:
         raise ValueError(f"--schedule {args.schedule} ends at 0: give --tokens, after how many")
     if args.schedule == "constant" and tokens is not None:
         raise ValueError("--tokens is where a --schedule ends, and the rate is constant: give one")
+    if args.field and not args.data:
+        raise ValueError("--field goes with your own documents: give --data")
     curve = rates.Curve(tokens, warmup or 0, args.schedule)  # refused before anything starts
     settings = training.Settings(
         args.data, args.model, rows=args.rows, length=args.length, rate=args.rate, form=args.form,
         stream=training.is_large(args.data), schedule=args.schedule, tokens=tokens,
-        warmup_tokens=warmup, lora=args.lora, compile=args.compile, document=args.document,
-        too_long=args.too_long,
+        warmup_tokens=warmup, lora=args.lora, compile=args.compile, field=args.field,
+        document=args.document, too_long=args.too_long,
     )  # fmt: skip
     with stopped.told(args.run, args.steps), progress.bar() as shown:
 

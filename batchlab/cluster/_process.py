@@ -70,7 +70,7 @@ class _Rows:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         tokenizer = tokenizer_of(settings)
-        loaded = data.load(settings.documents, tokenizer=tokenizer, document=settings.document)
+        loaded = data.load(settings.documents, tokenizer=tokenizer, **settings.read())
         self.read = read(loaded, settings)
         self.corpus = loaded.fitted(settings.length, settings.too_long)
         self.fingerprint = fingerprint(self.corpus)

@@ -57,8 +57,8 @@ class Streamed:
             endless=True,
             leave_out=HELD_OUT,
             too_long=asked.too_long,
-            document=asked.document,
             tokenizer=tokenizer_of(asked),
+            **asked.read(),
         )
 
     def require(self, states: list[Any], checkpoint: Path | None = None) -> None:

@@ -54,7 +54,7 @@ ECHO = re.compile(
 )
 WORKER = "batchlab.cluster._member"
 HOW = ("form", "compile")  # settings that change no weight but by rounding
-LATER = ("stream", "document", "too_long", "schedule", "tokens", "warmup_tokens", "lora")
+LATER = ("stream", "field", "document", "too_long", "schedule", "tokens", "warmup_tokens", "lora")
 # not in the name of older runs
 
 
@@ -66,6 +66,7 @@ class Settings:
     length    slots of a row
     stream    read documents while they are trained, in blocks whose order is another one each
               epoch: they need not fit into memory. Else all are held
+    field     of the text or the token ids, as of `data.load`; A,B joins two
     document, too_long
               what a document of a .txt file is, and what becomes of one that is longer than a row,
               as of `data.Stream`
@@ -84,6 +85,7 @@ class Settings:
     form: str = "ddp"
     seed: int = 0
     stream: bool = False
+    field: str | None = None
     document: str | None = None
     too_long: str = "drop"
     schedule: str = "constant"
@@ -91,6 +93,10 @@ class Settings:
     warmup_tokens: int | None = None
     lora: int | None = None
     compile: bool = False
+
+    def read(self) -> dict[str, Any]:
+        """How documents are read, as `data.load` and `data.Stream` take it."""
+        return {"field": self.field and self.field.split(","), "document": self.document}
 
     def named(self) -> str:
         """The run in one line: what a checkpoint must belong to."""

@@ -47,7 +47,7 @@ def where(place: Place) -> str:
 
 def form_of(path: Path) -> str:
     """What a file is read as, one of FORMS by the end of its name; "" if none."""
-    return next((form for form in FORMS if path.name.endswith(form)), "")
+    return next((form for form in FORMS if path.name.lower().endswith(form)), "")
 
 
 def rows_of_file(
@@ -65,7 +65,8 @@ def rows_of_file(
 
 
 def _all_rows(path: Path, unit: str) -> Iterator[tuple[Place, Row]]:
-    if path.suffix == ".json":
+    form = form_of(path)
+    if form == ".json":
         text, entries = reading.json_of(path)
         if not isinstance(entries, list):
             raise ValueError(
@@ -75,11 +76,11 @@ def _all_rows(path: Path, unit: str) -> Iterator[tuple[Place, Row]]:
         for number, row in enumerate(entries):
             place = (path, "entry", number)
             yield place, _object(row, place, has_booleans)
-    elif path.suffix == ".csv":
+    elif form == ".csv":
         yield from _csv_rows(path)
-    elif path.suffix == ".parquet":
+    elif form == ".parquet":
         yield from parquet_rows(path)
-    elif path.suffix == ".txt":
+    elif form == ".txt":
         yield from _texts(path, unit)
     else:
         raise ValueError(f"{path}: documents are read from {', '.join(FORMS)}")

@@ -9,6 +9,7 @@ conversation, or token ids.
 
 import contextlib
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,10 @@ from batchlab.reading import require_target
 __all__ = ["Corpus", "embedded", "load", "require_vocabulary", "rows_of", "tokenizer_from"]
 
 CHUNK = 1024  # documents that are tokenized in one call
+NAMED = 3  # files of a folder that are not read
+NO_DOCUMENTS = re.compile(
+    r"(README|LICENSE|NOTICE|CITATION).*|.*\.(index|md|py|ipynb)", re.I
+).fullmatch
 Rows = Iterator[tuple[Place, Row]]
 
 
@@ -132,7 +137,7 @@ def rows_of(
         return type(source).__name__, _rows_of_object(source, split)
     path = Path(source)
     if path.is_dir():
-        return path.name or str(path), _rows_of_folder(path, split, document)
+        return name_of_folder(path), _rows_of_folder(path, split, document)
     if path.is_file():
         refuse_split(split, path)
         return path.name, rows_of_file(path, document or "paragraph")
@@ -200,6 +205,18 @@ def files_in(path: Path) -> list[Path]:
     if not shards:
         raise ValueError(f"{path}: no {', '.join(FORMS)} file in this folder")
     return shards
+
+
+def name_of_folder(path: Path) -> str:
+    """A folder's own name, with what lies in it and looks like documents that are not read."""
+    name = path.resolve().name or str(path)
+    if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
+        return name
+    inside = [p for p in sorted(path.iterdir()) if not p.name.startswith(".")]
+    left = [p.name for p in inside if p.is_file() and not form_of(p) and not NO_DOCUMENTS(p.name)]
+    left += [f"{p.name}/" for p in inside if p.is_dir() and any(map(form_of, p.rglob("*")))]
+    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+    return f"{name} (not read: {', '.join(left[:NAMED])}{more})" if left else name
 
 
 def _rows_of_hub(name: str, split: str | None) -> Rows:

@@ -9,7 +9,7 @@ from typing import Any
 
 from batchlab.data._corpus import embedded
 from batchlab.data._files import UNITS
-from batchlab.data._load import chosen, files_in, of_hub, refuse_split, rows_of
+from batchlab.data._load import chosen, files_in, name_of_folder, of_hub, refuse_split, rows_of
 from batchlab.data._shards import Shards, of_files, of_iterable, of_sequence
 
 __all__ = ["shards_of"]
@@ -30,7 +30,7 @@ def shards_of(source: Any, lanes: int, split: str | None, document: str | None) 
 
             return _of_object(load_from_disk(str(path)), str(path), lanes, split)
         refuse_split(split, path)
-        return of_files(path.name or str(path), files_in(path), lanes, document or "file")
+        return of_files(name_of_folder(path), files_in(path), lanes, document or "file")
     if path.is_file():
         refuse_split(split, path)
         return of_files(path.name, [path], lanes, document or "paragraph")
