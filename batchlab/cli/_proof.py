@@ -97,10 +97,10 @@ def _of_others(lines: list[dict[str, Any]], begun: int, cells: list[records.Cell
     for cell in cells:
         signals: Any = cell.more.get("signals") or {}
         for step, loss in signals.get("loss", ()):
-            (line,) = lines[begun + step - 1 :][:1] or [{"loss": loss}]
-            if not math.isclose(loss, told := line["loss"], rel_tol=1e-5):
-                at = f"in step {begun + step:,}"
-                return f"is of another run: loss {loss:.7g} {at}, and {told:.7g} in the curve"
+            for line in lines[begun + step - 1 :][:1]:
+                if not math.isclose(loss, told := line.get("loss") or 0.0, rel_tol=1e-5):
+                    at = f"in step {line['step']:,}"
+                    return f"is of another run: loss {loss:.7g} {at}, and {told:.7g} in the curve"
     return ""
 
 

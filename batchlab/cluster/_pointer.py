@@ -21,18 +21,8 @@ from typing import Any
 from batchlab.cluster._name import same
 
 __all__ = ["LATEST", "OWN", "Latest", "Measured", "changed", "checkpoints", "checksum", "cleared"]
-__all__ += [
-    "damage",
-    "files_of",
-    "folders",
-    "is_copy",
-    "latest",
-    "measured",
-    "named",
-    "point",
-    "replace",
-]
-__all__ += ["seen", "strangers", "whole"]
+__all__ += ["damage", "files_of", "folders", "is_copy", "latest", "measured", "named", "point"]
+__all__ += ["replace", "seen", "strangers", "whole"]
 
 LATEST, OWN = "LATEST", "whole.json"
 NAME = re.compile(r"step_\d{8,}")  # a copy that somebody named step_00000006.best is theirs
