@@ -244,7 +244,7 @@ def test_what_of_a_folder_is_not_read_is_told(tmp_path):
 
 
 def test_a_folder_in_a_folder_is_told_whatever_form_its_files_have(tmp_path):
-    """The fault: `more/` was told with a .jsonl in it, and not with a .jsonl.xz; hidden ones were."""
+    """The fault: `more/` was told with a .jsonl in it and not with .jsonl.xz; hidden ones were."""
     for name in ("a.jsonl", "more/b.jsonl.xz", "mac/._b.jsonl", "git/.x/c.jsonl", "src/README"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text('{"input_ids": [1, 2, 3]}\n')
