@@ -210,9 +210,10 @@ def read(path: str | Path, *, field: str | None = None) -> np.ndarray:
     path = Path(path)
     readers: dict[str, Callable[[Path, str | None], ArrayLike]]
     readers = {".npy": _from_npy, ".json": _from_json, ".jsonl": _from_jsonl, ".txt": _from_txt}
-    if path.suffix not in readers:
+    suffix = path.suffix.lower()
+    if suffix not in readers:
         raise ValueError(f"{path}: lengths are read from {', '.join(readers)}")
-    lengths = readers[path.suffix](path, field)
+    lengths = readers[suffix](path, field)
     try:
         return checked(lengths)
     except ValueError as error:

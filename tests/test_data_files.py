@@ -3,11 +3,14 @@
 import argparse
 import csv
 import json
+import os
+import sys
 
 import pytest
 
 from batchlab import data
 from batchlab.cli._source import lengths_of
+from batchlab.data._source import shards_of
 
 
 def texts(corpus):
@@ -238,3 +241,30 @@ def test_what_of_a_folder_is_not_read_is_told(tmp_path):
     for name in ("i.tsv", "j.tsv"):
         (tmp_path / name).write_text(line)
     assert data.load(tmp_path).name.endswith(" (not read: c.jsonl.xz, i.tsv, j.tsv and 1 more)")
+
+
+def test_a_folder_in_a_folder_is_told_whatever_form_its_files_have(tmp_path):
+    """The fault: `more/` was told with a .jsonl in it and not with .jsonl.xz; hidden ones were."""
+    for name in ("a.jsonl", "more/b.jsonl.xz", "mac/._b.jsonl", "git/.x/c.jsonl", "src/README"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('{"input_ids": [1, 2, 3]}\n')
+    (tmp_path / "empty").mkdir()
+    held, streamed = data.load(tmp_path), shards_of(tmp_path, 1, None, None)
+    assert held.name == streamed.name == f"{tmp_path.name} (not read: more/)"
+    assert data.load(tmp_path / "a.jsonl").fingerprint == held.fingerprint
+
+
+def test_lengths_in_a_file_in_upper_case_are_lengths(tmp_path):
+    """The fault: documents were read from C.JSONL, and lengths were not."""
+    (tmp_path / "C.JSONL").write_text("3\n5\n")
+    asked = argparse.Namespace(data=str(tmp_path / "C.JSONL"))
+    assert lengths_of(asked)[1].tolist() == [3, 5]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")
+def test_a_file_that_is_not_read_may_have_any_name(tmp_path):
+    """The fault: a name that is not UTF-8 could not be written to was_read.txt: no run began."""
+    (tmp_path / "a.jsonl").write_text('{"input_ids": [1, 2, 3]}\n')
+    for name in (b"b\xff.xz", b"c\nd.xz"):
+        (tmp_path / os.fsdecode(name)).touch()
+    assert data.load(tmp_path).name.encode().endswith(" (not read: b\ufffd.xz, c d.xz)".encode())

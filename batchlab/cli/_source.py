@@ -81,16 +81,17 @@ def _read(path: str, field: str | None, *, hint: bool) -> np.ndarray:
 
 def _holds_lengths(path: Path, field: str | None) -> bool:
     """Whether a file lists lengths or token ids; what cannot be told is left to its reader."""
-    if path.suffix not in {".npy", ".txt", ".json", ".jsonl"}:
+    suffix = path.suffix.lower()
+    if suffix not in {".npy", ".txt", ".json", ".jsonl"}:
         return False
-    if path.suffix == ".npy" or not path.is_file():
+    if suffix == ".npy" or not path.is_file():
         return True
     try:
-        if path.suffix == ".json":
+        if suffix == ".json":
             _, entry = reading.json_of(path)
             return not _is_document(entry[0] if isinstance(entry, list) and entry else entry, field)
         first = _first_line(path)
-        if path.suffix == ".jsonl":
+        if suffix == ".jsonl":
             return not _is_document(reading.parsed(first), field)
     except ValueError:
         return True

@@ -9,6 +9,7 @@ conversation, or token ids.
 
 import contextlib
 import itertools
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -213,10 +214,21 @@ def name_of_folder(path: Path) -> str:
     if (path / "dataset_info.json").exists() or (path / "dataset_dict.json").exists():
         return name
     inside = [p for p in sorted(path.iterdir()) if not p.name.startswith(".")]
-    left = [p.name for p in inside if p.is_file() and not form_of(p) and not NO_DOCUMENTS(p.name)]
-    left += [f"{p.name}/" for p in inside if p.is_dir() and any(map(form_of, p.rglob("*")))]
+    left = [p.name for p in inside if p.is_file() and not form_of(p) and _may_be_documents(p, path)]
+    left += [
+        f"{folder.name}/"
+        for folder in inside
+        if folder.is_dir() and any(_may_be_documents(p, path) for p in folder.rglob("*"))
+    ]
     more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
-    return f"{name} (not read: {', '.join(left[:NAMED])}{more})" if left else name
+    told = os.fsencode(", ".join(left[:NAMED])).decode(errors="replace")  # it may be no UTF-8
+    return f"{name} (not read: {' '.join(told.split())}{more})" if left else name
+
+
+def _may_be_documents(file: Path, folder: Path) -> bool:
+    """Whether a file in a folder, or below, is neither hidden nor a README, code or the like."""
+    hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+    return not hidden and not NO_DOCUMENTS(file.name) and file.is_file()
 
 
 def _rows_of_hub(name: str, split: str | None) -> Rows:
