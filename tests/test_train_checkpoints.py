@@ -606,6 +606,12 @@ def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path
     assert fault_of_records(lines, files) is None, "a life that was killed before the other wrote"
     said = "monitor.jsonl of 2 processes: others are gone"
     assert fault_of_records(lines, files, done=True) == said
+    before = tmp_path / "monitor.rank2.jsonl"  # of a life on three
+    third = [json.dumps(json.loads(one) | {"world_size": 3, "ranks": [2]}) + "\n" for one in held]
+    before.write_text("".join(third))
+    assert fault_of_records(lines, [*files, before], done=True) == said
+    files[0].write_text("".join(held))
+    assert fault_of_records(lines, [*files, before], done=True) == "", "one goes on alone"
     for kept, said in ((held[1:], "its steps 1 to 2"), ([held[0], held[2]], "its steps 3 to 3")):
         files[0].write_text("".join(kept))
         assert fault_of_records(lines, files).endswith(f"no record of the life holds {said}")

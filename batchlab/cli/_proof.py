@@ -57,18 +57,16 @@ def fault_of_records(
     of the next. Of a run that is done the records reach the last step, but for a last life of one
     step behind a checkpoint: nothing is recorded of fewer than two.
     """
-    ranks: list[list[records.Cell]] = []
     try:
-        for path in files:
-            cells = records.read(path).cells()
-            last = [one for one in cells if one.run == cells[-1].run]
-            ranks.append([one for one in last if _step(one) <= len(lines)])
+        last = _last_life(files, len(lines))
     except ValueError as error:
         return str(error)
-    if not all(ranks) or len(ranks) != (world := ranks[0][0].world_size):
-        if done and all(ranks) and world and len(ranks) < world:
-            return f"{', '.join(path.name for path in files)} of {world} processes: others are gone"
-        return None  # some files are of a life on more processes, or not written yet
+    world = next((cells[0].world_size for cells in last.values() if cells), None)
+    if not all(last.values()) or len(last) != world:
+        here = ", ".join(path.name for path in last)
+        gone = all(last.values()) and done and world and len(last) < world
+        return f"{here} of {world} processes: others are gone" if gone else None
+    ranks, files = list(last.values()), list(last)
     shared = list(zip(*ranks, strict=False))
     begun = int(shared[0][0].more.get("step_before", 0))
     heard = begun + sum(1 for line in lines[begun:] if not line.get("skipped"))
@@ -86,6 +84,21 @@ def fault_of_records(
     if any(late - early == tokens for early, late in zip(counts, counts[steps:], strict=False)):
         return ""
     return f"{tokens:,} target tokens in {steps:,} steps: no {steps:,} steps of the curve have them"
+
+
+def _last_life(files: list[Path], steps: int) -> dict[Path, list[records.Cell]]:
+    """What the processes of the last life wrote, up to a step; more processes may have been before.
+
+    Their files come in the order of ranks, so that the first says how many there are.
+    """
+    found, world = {}, math.inf
+    for path in files:
+        cells = records.read(path).cells()
+        life = [one for one in cells if one.run == cells[-1].run and _step(one) <= steps]
+        world = min(world, life[0].world_size or math.inf) if life else world
+        if not life or min(life[0].ranks) < world:
+            found[path] = life
+    return found
 
 
 def _of_others(lines: list[dict[str, Any]], begun: int, cells: list[records.Cell]) -> str:
