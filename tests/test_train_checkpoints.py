@@ -430,10 +430,14 @@ def test_verify_holds_the_model_against_its_record_and_says_how_old_it_is(tmp_pa
         code, said = shown(tmp_path, capsys)
         assert code == wanted
     assert "model is of another training: its last step is none of this curve" in said
+    (model / pointer.OWN).write_text(
+        json.dumps(told | {"run": "a run", "line": line | {"loss": 1 / 2}})
+    )
     held = (tmp_path / curves.CURVE).read_bytes()
-    (tmp_path / curves.CURVE).write_bytes(held.splitlines(keepends=True)[0])
-    code, said = shown(tmp_path, capsys)
-    assert code == 1 and "of 4, 1 is wrong" in said, "a cut curve accuses itself alone"
+    for other in (held.splitlines(keepends=True)[0], held.replace(b"0.5", b"0.6")):
+        (tmp_path / curves.CURVE).write_bytes(other)
+        code, said = shown(tmp_path, capsys)
+        assert code == 1 and "of 4, 1 is wrong" in said, "a wrong curve accuses itself alone"
     (tmp_path / curves.CURVE).write_bytes(held)
     for asked, steps in ((3, 2), (9, 4)):  # of a run that is done; of one that was set back
         alive.ask(tmp_path, {"steps": asked})
@@ -513,6 +517,13 @@ def test_asked_json_and_latest_of_another_run_are_named(tmp_path, capsys):
     code, text = shown(run, capsys)
     assert code == 1 and "LATEST is no copy of" in text and ", 1 is wrong or cannot" in text
     assert pointer.latest(saved) == kept[-1], "what lies beside the weights counts"
+    pointer.point(saved, kept[-1])
+    held = (saved / pointer.LATEST).read_bytes()
+    pointer.point(saved, replace(kept[-1], files={name: [1, "0"] for name in kept[-1].files}))
+    (saved / pointer.LATEST).write_bytes(held)
+    code, text = shown(run, capsys)
+    assert code == 1 and f"{pointer.OWN} does not tell of the files beside it" in text
+    assert ", 1 is wrong or cannot" in text and pointer.latest(saved) == kept[-1]
 
 
 def test_half_a_line_is_no_fault_of_a_run_that_was_killed_and_one_of_a_run_that_is_done(
@@ -612,6 +623,15 @@ def test_a_record_of_a_step_that_the_curve_has_not_heard_of_is_no_fault(tmp_path
     assert fault_of_records(lines, [*files, before], done=True) == said
     files[0].write_text("".join(held))
     assert fault_of_records(lines, [*files, before], done=True) == "", "one goes on alone"
+    before.write_text(
+        "".join(json.dumps(json.loads(one) | {"ranks": [1]}) + "\n" for one in alone[:2])
+    )
+    files[0].write_text("".join(alone))
+    said = "monitor.rank2.jsonl ends at step 5, and the run at 6"
+    assert fault_of_records(lines, [*files, before], done=True).endswith(said), "the short one"
+    unknown = [json.dumps(json.loads(one) | {"target_tokens": None}) + "\n" for one in held]
+    files[0].write_text("".join(unknown))
+    assert fault_of_records(lines, files, done=True) == "", "a filler has no targets"
     for kept, said in ((held[1:], "its steps 1 to 2"), ([held[0], held[2]], "its steps 3 to 3")):
         files[0].write_text("".join(kept))
         assert fault_of_records(lines, files).endswith(f"no record of the life holds {said}")

@@ -72,14 +72,18 @@ def fault_of_records(
     heard = begun + sum(1 for line in lines[begun:] if not line.get("skipped"))
     alone = any("held_out" in line for line in lines[-2:-1])  # a life may have been of one step
     if done and 0 < (end := _step(shared[-1][0])) < heard - alone:
-        return f"{files[0]} ends at step {end:,}, and the run at {len(lines):,}"
+        short, _ = min(zip(files, ranks, strict=True), key=lambda one: len(one[1]))
+        return f"{short} ends at step {end:,}, and the run at {len(lines):,}"
     for path, cells in zip(files, ranks, strict=True):
         if missing := _gap(cells):
             return f"{path}: {missing}"
     if fault := _of_others(lines, begun, ranks[0]):
         return f"{files[0]} {fault}"
     steps = sum(cells[0].steps for cells in shared)
-    tokens = sum(cell.counts.target_tokens or 0 for cells in shared for cell in cells)
+    counted = [cell.counts.target_tokens for cells in shared for cell in cells]
+    if None in counted:  # fillers stood where the pieces did not go round
+        return ""
+    tokens = sum(one or 0 for one in counted)
     counts = [0, *(line["tokens"] for line in lines if not line.get("skipped"))]
     if any(late - early == tokens for early, late in zip(counts, counts[steps:], strict=False)):
         return ""

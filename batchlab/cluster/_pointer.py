@@ -132,8 +132,12 @@ def checkpoints(folder: Path) -> Iterator[Latest | str]:
         copy = named if isinstance(named, Latest) and named.name == path.name else None
         one = _read(path / OWN)
         if copy and isinstance(one, Latest) and one.name == path.name and one != copy:
-            yield f"{folder / LATEST} is no copy of {path / OWN}, the record that it names"
-            copy = None
+            if damage(path, one.files):
+                yield f"{path / OWN} does not tell of the files beside it"
+                one = copy
+            else:
+                yield f"{folder / LATEST} is no copy of {path / OWN}, the record that it names"
+                copy = one
         if copy:
             yield copy
         if isinstance(one, Latest) and one.name != path.name:

@@ -12,7 +12,7 @@ from typing import Any
 
 from batchlab.cluster import _alive as alive
 from batchlab.cluster import _lock as lock
-from batchlab.cluster._curve import CURVE, curve, legible, was_saved
+from batchlab.cluster._curve import CURVE, curve, was_saved
 from batchlab.cluster._name import same
 from batchlab.cluster._own import require_folder
 from batchlab.cluster._pointer import (
@@ -84,11 +84,12 @@ def verify(folder: Path) -> list[Look]:
     kept = [one for one in known if one.name not in strange]
     last = kept[0] if kept else None
     ended = is_done(folder, last)
-    looks += _of_model(folder / "model", last, ended)
+    of_curve = _fault_of_curve(folder, kept, ended)
+    looks += _of_model(folder / "model", last, ended, [] if of_curve else curve(folder))
     if fault:
         looks.append(Look(alive.ASKED, fault))
-    fault = _fault_of_curve(folder, kept, ended)
-    return [*looks, Look(CURVE, fault, WRITTEN if fault else f"{WRITTEN}{_limit(folder, last)}")]
+    told = WRITTEN if of_curve else f"{WRITTEN}{_limit(folder, last)}"
+    return [*looks, Look(CURVE, of_curve, told)]
 
 
 def _strange(folder: Path, known: list[Latest], ours: list[Latest]) -> dict[str, str]:
@@ -114,8 +115,13 @@ def is_done(folder: Path, last: Latest | None = None) -> bool:
     return last is not None and bool(last.steps >= _of_asked(folder)[1].get("steps", math.inf))
 
 
-def _of_model(path: Path, last: Latest | None, ended: bool) -> list[Look]:
-    """The trained model, if there is one: a run that goes on leaves an older one in its place."""
+def _of_model(
+    path: Path, last: Latest | None, ended: bool, lines: list[dict[str, Any]]
+) -> list[Look]:
+    """The trained model, if there is one: a run that goes on leaves an older one in its place.
+
+    lines  of the curve; none of one that proves nothing
+    """
     steps = last.steps if last else 0
     if not path.is_dir():
         return [Look("model", f"{path} is not there: {ANEW}")] if ended else []
@@ -136,7 +142,6 @@ def _of_model(path: Path, last: Latest | None, ended: bool) -> list[Look]:
     after = f"after {several(of, 'step')}{older}"
     if not fault and older and (ended or of > steps):
         fault = f"{path} is of another moment, {after}: {ANEW}"
-    lines = legible(path.parent)  # a cut one has a fault of its own
     if not fault and line and lines[of - 1 : of] not in ([], [line]):
         fault = f"{path} is of another training: its last step is none of this curve: {ANEW}"
     return [Look("model", fault, f"{WRITTEN}, {after}")]
