@@ -315,7 +315,8 @@ def _reason(folder: Path, heard: Heard, torchrun: int = 0) -> str:
     steps = f"{several(last, 'step')} done" if last else "no step was done"
     told = f"{first}; {steps}; see {folder / 'log.txt'}"
     again = not any(what.startswith(MISTAKE) for what in own.values())
+    if not again:
+        return told
     if not at and was_saved(done):
         return f"{told}. Its checkpoints are gone: bring them back, or give another folder"
-    begins = f"goes on from step {at:,}" if at else "begins anew"
-    return f"{told}. The same command {begins}" if again else told
+    return f"{told}. The same command {f'goes on from step {at:,}' if at else 'begins anew'}"
