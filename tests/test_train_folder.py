@@ -225,6 +225,7 @@ def test_a_tool_that_is_not_installed_is_refused_before_the_run(tmp_path, monkey
 
 def test_what_differs_from_the_run_in_the_folder_is_named():
     """The fault: "other documents, model, rows or rate", with the very words that were given."""
+    assert _name.differing("model net", "model None") == ["model net and not the default"]
     held = training.Settings("a, b.jsonl", lora=4).named()
     now = training.Settings("a, b.jsonl", warmup_tokens=500, rows=4).named()
     assert _name.differing(held, now) == [

@@ -66,19 +66,18 @@ def fault_of_records(
         here = ", ".join(path.name for path in last)
         gone = all(last.values()) and done and world and len(last) < world
         return f"{here} of {world} processes: others are gone" if gone else None
-    ranks, files = list(last.values()), list(last)
-    shared = list(zip(*ranks, strict=False))
+    shared = list(zip(*last.values(), strict=False))
     begun = int(shared[0][0].more.get("step_before", 0))
     heard = begun + sum(1 for line in lines[begun:] if not line.get("skipped"))
     alone = any("held_out" in line for line in lines[-2:-1])  # a life may have been of one step
-    if done and 0 < (end := _step(shared[-1][0])) < heard - alone:
-        short, _ = min(zip(files, ranks, strict=True), key=lambda one: len(one[1]))
-        return f"{short} ends at step {end:,}, and the run at {len(lines):,}"
-    for path, cells in zip(files, ranks, strict=True):
+    for path, cells in last.items():
         if missing := _gap(cells):
             return f"{path}: {missing}"
-    if fault := _of_others(lines, begun, ranks[0]):
-        return f"{files[0]} {fault}"
+        if fault := _of_others(lines, begun, cells):
+            return f"{path} {fault}"
+    if done and 0 < (end := _step(shared[-1][0])) < heard - alone:
+        short = min(last, key=lambda path: len(last[path]))
+        return f"{short} ends at step {end:,}, and the run at {len(lines):,}"
     steps = sum(cells[0].steps for cells in shared)
     counted = [cell.counts.target_tokens for cells in shared for cell in cells]
     if None in counted:  # fillers stood where the pieces did not go round

@@ -37,4 +37,5 @@ def _told(name: str, was: str | None, now: str | None) -> str:
             return f"{name} {was} and not {now}: its files were changed"
     if name == "model" and before and before[1] == now:
         return f"{name} {was}, and no {now} lies on this disk now"
-    return f"{name} {was or 'the default'} and not {now or 'the default'}"
+    was, now = (one if one not in (None, "None") else "the default" for one in (was, now))
+    return f"{name} {was} and not {now}"

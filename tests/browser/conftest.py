@@ -32,6 +32,7 @@ def browser():
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
         pytest.skip("LOUDLY: chromium is not installed (Debian: apt-get install chromium)")
+    sync_api.expect.set_options(timeout=60_000)  # beside a load of 17 a page took over 5 seconds
     with sync_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield started
