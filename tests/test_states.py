@@ -79,7 +79,7 @@ def test_a_run_is_named_by_every_setting_but_the_form_and_the_compiler():
     run = training.Settings()
     others = {"documents": "a.jsonl", "model": "b", "rows": 3, "length": 64, "rate": 1.0,
               "seed": 7, "stream": True, "schedule": "linear", "tokens": 9, "warmup_tokens": 0,
-              "lora": 4, "document": "line", "too_long": "split"}  # fmt: skip
+              "lora": 4, "field": "a", "document": "line", "too_long": "split"}  # fmt: skip
     assert run.named() == "documents None, model None, rows 2, length 256, rate 0.001, seed 0"
     assert {*others, "form", "compile"} == {one.name for one in dataclasses.fields(run)}
     for name, value in others.items():

@@ -6,9 +6,12 @@ Where documents lie is no part of it: what they hold is compared, by their finge
 with a model on this disk, of which the line has the checksum.
 """
 
+import functools
+import hashlib
 import re
+from pathlib import Path
 
-__all__ = ["differing", "same"]
+__all__ = ["differing", "proven", "same"]
 
 WORD = re.compile(r"(?:^|, )(\w+) (.*?)(?=, [a-z_]+ |$)", re.DOTALL)  # a name may hold commas
 PROVEN = re.compile(r"(.*) \(([0-9a-f]{8})\)", re.DOTALL)
@@ -39,3 +42,27 @@ def _told(name: str, was: str | None, now: str | None) -> str:
         return f"{name} {was}, and no {now} lies on this disk now"
     was, now = (one if one not in (None, "None") else "the default" for one in (was, now))
     return f"{name} {was} and not {now}"
+
+
+def proven(model: str | None) -> str | None:
+    """The name of a model; of one on this disk with the checksum of its config and weights.
+
+    Frozen weights lie in no checkpoint, and are loaded anew. Of the others the first ones count: a
+    run that begins with some does not go on under the name of others.
+    """
+    path = Path(model or "")
+    held = [path / "config.json" if path.is_dir() else path]
+    if not model or not held[0].is_file():
+        return model
+    if path.is_dir():
+        held += sorted([*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")])
+    proof = "".join(_digest(one, (at := one.stat()).st_size, at.st_mtime_ns) for one in held)
+    short = proof if len(held) == 1 else hashlib.sha256(proof.encode()).hexdigest()
+    return f"{model} ({short[:8]})"
+
+
+@functools.cache
+def _digest(path: Path, size: int, written: int) -> str:
+    """The checksum of a file of this size and date."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -14,8 +14,6 @@ Words
 """
 
 import contextlib
-import functools
-import hashlib
 import os
 import re
 import secrets
@@ -32,8 +30,9 @@ from batchlab.cluster import _lock as lock
 from batchlab.cluster import _own as own
 from batchlab.cluster._curve import curve, legible, was_saved
 from batchlab.cluster._heard import Heard
+from batchlab.cluster._name import proven
 from batchlab.cluster._own import NOTES, READ, others
-from batchlab.cluster._pointer import latest, measured
+from batchlab.cluster._pointer import latest
 from batchlab.cluster._verify import is_done, verify
 from batchlab.units import several
 
@@ -101,7 +100,7 @@ class Settings:
     def named(self) -> str:
         """The run in one line: what a checkpoint must belong to."""
         silent = [*HOW, *(one for one in LATER if getattr(self, one) == getattr(Settings, one))]
-        given = asdict(self) | {"model": _with_proof(self.model)}
+        given = asdict(self) | {"model": proven(self.model)}
         told = {name: value for name, value in given.items() if name not in silent}
         if self.stream:
             told["stream"] = "by blocks"  # runs of other batchlabs read in another order
@@ -239,29 +238,6 @@ def is_large(documents: str | None) -> bool:
     path = Path(documents or "")
     files = path.iterdir() if documents and path.is_dir() else [path]
     return sum(one.stat().st_size for one in files if one.is_file()) > LARGE_BYTES
-
-
-def _with_proof(model: str | None) -> str | None:
-    """The name of a model; of one on this disk with the checksum of its config and weights.
-
-    Frozen weights lie in no checkpoint, and are loaded anew. Of the others the first ones count: a
-    run that begins with some does not go on under the name of others.
-    """
-    path = Path(model or "")
-    held = [path / "config.json" if path.is_dir() else path]
-    if not model or not held[0].is_file():
-        return model
-    if path.is_dir():
-        held += sorted([*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")])
-    proof = "".join(_digest(one, (at := one.stat()).st_size, at.st_mtime_ns) for one in held)
-    short = proof if len(held) == 1 else hashlib.sha256(proof.encode()).hexdigest()
-    return f"{model} ({short[:8]})"
-
-
-@functools.cache
-def _digest(path: Path, size: int, written: int) -> str:
-    """The checksum of a file of this size and date."""
-    return str(measured(path)[1])
 
 
 def kept(folder: Path) -> int:
