@@ -106,7 +106,7 @@ def _last_life(files: list[Path], steps: int) -> dict[Path, list[records.Cell]]:
 
 def _of_others(lines: list[dict[str, Any]], begun: int, cells: list[records.Cell]) -> str:
     """Where the losses of a life are not those of the curve; steps that are skipped count in one of
-    both alone, so that nothing is said behind them.
+    both alone, so that nothing is said behind them. Records hold seven digits of a loss.
     """
     if any(line.get("skipped") for line in lines[begun:]):
         return ""
